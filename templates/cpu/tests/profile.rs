@@ -110,7 +110,7 @@ fn commands_have_times_of_queue_between_those_of_host() {
         // The clocks are read with some uncertainty.
         let slack = Duration::from_millis(20);
         for command in &recorded.commands {
-            assert_eq!(command.clock, Clock::Device, "{command:?}");
+            assert_eq!(command.clock, Clock::DeviceTime, "{command:?}");
             assert!(command.start + slack >= command.enqueued, "{command:?}");
             assert!(command.start + slack >= start, "{command:?}");
             assert!(
@@ -173,7 +173,7 @@ fn session_that_ends_before_its_commands_has_them() {
         let recorded = trace::take();
         let fills = recorded.commands.iter();
         let fills =
-            fills.filter(|it| it.kind == CommandKind::Fill(BYTES) && it.clock == Clock::Device);
+            fills.filter(|it| it.kind == CommandKind::Fill(BYTES) && it.clock == Clock::DeviceTime);
         assert_eq!(fills.count(), 50);
         device.block_host_until_done(&stream).unwrap();
         deallocate(&device, memory);

@@ -108,7 +108,7 @@ pub enum Stat<'a> {
     /// A real number.
     Real(f64),
     /// A text, which the plane stores once.
-    Text(&'a str),
+    Interned(&'a str),
 }
 
 /// The events of a line.
@@ -156,7 +156,7 @@ impl Plane {
             Stat::Number(value) => stat.choice(3, value),
             Stat::Signed(value) => stat.choice(4, value.cast_unsigned()),
             Stat::Real(value) => stat.double(2, value),
-            Stat::Text(text) => stat.choice(7, self.stat_names.id(text)),
+            Stat::Interned(text) => stat.choice(7, self.stat_names.id(text)),
         };
         stat.finish()
     }

@@ -81,7 +81,7 @@ impl Recording {
             ] {
                 plane.add_stat(name, Stat::Number(value));
             }
-            plane.add_stat("device_type", Stat::Text(device_type()));
+            plane.add_stat("device_type", Stat::Interned(device_type()));
             let clock = self.clocks.iter().find(|it| it.device == device);
             if let Some(clock) = clock {
                 let uncertainty = clock.first.uncertainty.max(clock.last.uncertainty);
@@ -98,11 +98,11 @@ impl Recording {
 fn device_line<'s>(space: &'s mut Space, plane: DevicePlane, command: &Command) -> Line<'s> {
     let device = space.plane(&plane.name(command.device));
     match command.clock {
-        Clock::Device => {
+        Clock::DeviceTime => {
             let name = format!("Stream #{}", command.stream);
             device.line(STREAM_LINES + command.stream, &name)
         }
-        Clock::Host => {
+        Clock::HostTime => {
             let thread = command.thread.number;
             let name = match command.stream {
                 0 => format!("Thread #{thread}"),
@@ -118,21 +118,25 @@ fn add_host_kernel(space: &mut Space, plane: DevicePlane, call: &KernelCall) {
     let device = space.plane(&plane.name(call.device));
     let name = format!("Thread #{}", call.thread);
     let mut line = device.line(THREAD_LINES + call.thread, &name);
-    add_kernel(&mut line, call, (call.start, call.duration, Clock::Host));
+    add_kernel(
+        &mut line,
+        call,
+        (call.start, call.duration, Clock::HostTime),
+    );
 }
 
 fn add_kernel(line: &mut Line<'_>, call: &KernelCall, time: (SystemTime, Duration, Clock)) {
     let (start, duration, clock) = time;
     let op = format!("{}:{}", call.node, call.op);
     let mut stats = vec![
-        ("tf_op", Stat::Text(&op)),
+        ("tf_op", Stat::Interned(&op)),
         ("correlation_id", Stat::Number(call.correlation)),
-        ("kernel_details", Stat::Text(KERNEL_DETAILS)),
-        ("tensor_shapes", Stat::Text(&call.inputs)),
+        ("kernel_details", Stat::Interned(KERNEL_DETAILS)),
+        ("tensor_shapes", Stat::Interned(&call.inputs)),
         ("bytes_accessed", Stat::Number(call.input_bytes)),
-        ("kernel_source", Stat::Text(call.source.name())),
-        ("kernel_owner", Stat::Text(call.owner)),
-        ("clock", Stat::Text(clock_name(clock))),
+        ("kernel_source", Stat::Interned(call.source.name())),
+        ("kernel_owner", Stat::Interned(call.owner)),
+        ("clock", Stat::Interned(clock_name(clock))),
         ("run_id", Stat::Signed(call.step)),
     ];
     if call.copied_bytes > 0 {
@@ -147,8 +151,8 @@ const KERNEL_DETAILS: &str =
 
 fn clock_name(clock: Clock) -> &'static str {
     match clock {
-        Clock::Device => "device",
-        Clock::Host => "host",
+        Clock::DeviceTime => "device",
+        Clock::HostTime => "host",
     }
 }
 
@@ -159,14 +163,14 @@ fn add_command(space: &mut Space, plane: DevicePlane, command: &Command) {
         _ => String::new(),
     };
     let name = command_name(command.kind);
-    let mut stats = vec![("clock", Stat::Text(clock_name(command.clock)))];
+    let mut stats = vec![("clock", Stat::Interned(clock_name(command.clock)))];
     if let CommandKind::Copy(_, bytes) | CommandKind::Fill(bytes) = command.kind {
         stats.push(("bytes_transferred", Stat::Number(bytes)));
         let rate = bytes as f64 / command.duration.as_secs_f64().max(1e-9);
         stats.push(("bytes_per_second", Stat::Real(rate)));
     }
     if !details.is_empty() {
-        stats.push(("memcpy_details", Stat::Text(&details)));
+        stats.push(("memcpy_details", Stat::Interned(&details)));
     }
     if command.kind != CommandKind::Wait {
         stats.push(("correlation_id", Stat::Number(command.correlation)));
@@ -236,7 +240,7 @@ fn add_memory(space: &mut Space, change: &MemoryChange) {
     let allocator = format!("{}_{}_driver", device_type(), change.device);
     let number = |value: u64| Stat::Signed(value.cast_signed());
     let stats = [
-        ("allocator_name", Stat::Text(&allocator)),
+        ("allocator_name", Stat::Interned(&allocator)),
         ("bytes_reserved", number(0)),
         ("bytes_allocated", number(change.in_use)),
         (

@@ -48,7 +48,7 @@ impl Recording {
             let (Some((start, end)), Some(pair)) = (command.span.take(), pair) else {
                 continue;
             };
-            command.clock = Clock::Device;
+            command.clock = Clock::DeviceTime;
             command.start = pair.to_host(start);
             command.duration = pair.to_host_duration(end.saturating_sub(start));
         }
@@ -177,9 +177,9 @@ pub enum Direction {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clock {
     /// The device has measured the times, which were converted to the host's.
-    Device,
+    DeviceTime,
     /// The host has measured the times: the thread that computes, or the call that enqueues.
-    Host,
+    HostTime,
 }
 
 /// What a thread of the host has done.

@@ -69,7 +69,7 @@ impl Started {
             kind,
             device,
             stream,
-            clock: Clock::Host,
+            clock: Clock::HostTime,
             start,
             duration,
             enqueued: start,
