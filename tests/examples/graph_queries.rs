@@ -4,6 +4,7 @@
 
 use sp_cpu::CpuDevice;
 use sp_plugin::graph::{Attribute, Inference, Item, TensorProperties};
+use sp_plugin::kernel::DataType;
 use sp_plugin::optimizer::{Pass, Switch};
 use sp_plugin::{Optimizer, Result};
 
@@ -58,14 +59,14 @@ impl Optimizer for GraphQueries {
 /// Returns the types and shapes as text, with `?` for an unknown dimension.
 fn list(tensors: &[TensorProperties]) -> String {
     let tensors = tensors.iter().map(|tensor| match &tensor.dims {
-        None => format!("{:?} of any shape", tensor.dtype),
+        None => format!("{:?} of any shape", DataType(tensor.dtype.0)),
         Some(dims) => {
             let dims = dims
                 .iter()
                 .map(|dim| dim.size().map_or("?".to_owned(), |dim| dim.to_string()));
             format!(
                 "{:?} [{}]",
-                tensor.dtype,
+                DataType(tensor.dtype.0),
                 dims.collect::<Vec<_>>().join(" ")
             )
         }

@@ -1,5 +1,8 @@
 //! Buffers from the host: values, types, shapes, strides, semantics and wrong arguments.
 
+use std::thread;
+use std::time::Duration;
+
 use sp_host::child_checks::{CheckResult, Stop};
 
 use crate::buffer::{Buffer, HostArray, ensure, expect_error, wait};
@@ -190,6 +193,9 @@ fn expect_strided(
     buffer.destroy()
 }
 
+/// The time in which a thread of the plugin may still read memory that is the host's again.
+const LATER: Duration = Duration::from_millis(60);
+
 /// With kImmutableOnlyDuringCall the host's memory is not read after the call.
 pub(super) fn only_during_call(session: &Session<'_>) -> CheckResult {
     let device = session.device()?;
@@ -198,6 +204,7 @@ pub(super) fn only_during_call(session: &Session<'_>) -> CheckResult {
         let expected = array.clone();
         let (buffer, done) = device.put_with(&array, "kImmutableOnlyDuringCall", &[])?;
         array.bytes.fill(0x5a);
+        thread::sleep(LATER);
         buffer.expect(
             &expected,
             "an array whose memory was written after the call",
@@ -217,6 +224,7 @@ pub(super) fn until_transfer_completes(session: &Session<'_>) -> CheckResult {
         let (buffer, done) = device.put_with(&array, "kImmutableUntilTransferCompletes", &[])?;
         buffer.finish(done)?;
         array.bytes.fill(0x5a);
+        thread::sleep(LATER);
         buffer.expect(
             &expected,
             "an array whose memory was written after the event",
