@@ -291,7 +291,7 @@ checks! {
     profiler_memory: profiler_limits::memory,
     "the memory of a long session is limited",
     "A user may record minutes of training. The check runs up to 20,000 kernels in one session, or copies if the plugin has no \
-     kernel of AddV2, Add or Mul. It accepts 2 KiB of memory and of data for each, and 1 MiB for the session. Store a few \
+     kernel of AddV2, Add or Mul. It accepts 4 KiB of memory and of data for each, and 1 MiB for the session. Store a few \
      numbers for each call, and stop recording at a limit.";
 
     profiler_leaks: profiler_limits::leaks,

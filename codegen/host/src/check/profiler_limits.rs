@@ -18,8 +18,8 @@ const SESSIONS: usize = 1000;
 const MEASUREMENTS: usize = 4;
 
 /// The accepted number of bytes for each call of a session, and for the session. A call has a kernel and copies of its inputs and
-/// results, and each of them an event on the device and one on the host.
-const BYTES_OF_CALL: usize = 2048;
+/// results, and each of them an event on the device and one on the host, and fences of the driver until it has ended.
+const BYTES_OF_CALL: usize = 4096;
 const BYTES_OF_SESSION: usize = 1 << 20;
 
 /// Returns the time that a check spends on sessions.
