@@ -69,9 +69,10 @@ def main():
     forms = dict(list(FORMS.items())[: arguments.forms])
     figures = {form: [] for form in forms}
     with tempfile.TemporaryDirectory() as folder:
-        for _ in range(arguments.rounds):
+        for number in range(arguments.rounds):
             for form, options in forms.items():
-                options = [option.format(trace=f"{folder}/trace.txt") for option in options]
+                trace = f"{folder}/{number} {form}.txt".replace(" ", "_")
+                options = [option.format(trace=trace) for option in options]
                 figures[form].append(measure(arguments.sp_gen, arguments.python, options))
     plain = [statistics.median(column) for column in zip(*figures["no layer"])]
     for form, found in figures.items():

@@ -77,8 +77,8 @@ def measure_tensorflow(library, python, arguments):
     return measured("tensorflow", release.replace("-", ""), process, arguments.short)
 
 
-def report(result, check):
-    """Writes the data of a release, or compares it; returns the differences."""
+def report(result, check, compared):
+    """Writes the data of a release, or compares it and adds its name to `compared`; returns the differences."""
     name = f"{result['host']} {result['release']}"
     called = sum(entry["demand"] != "unused" for entry in result["slots"].values())
     print(f"{name}: {called} of {len(result['slots'])} slots are called", flush=True)
@@ -88,6 +88,7 @@ def report(result, check):
     if not data.path_of(result["host"], result["release"]).exists():
         print(f"{name}: not in the data; without --check the command adds it", flush=True)
         return []
+    compared.append(name)
     lines = [f"{name}: {line}" for line in data.differences(data.read(result["host"], result["release"]), result)]
     print("\n".join(lines) if lines else f"{name}: as in the data", flush=True)
     return lines
@@ -113,11 +114,11 @@ def parse():
 
 def run_all(function, releases, check):
     """Measures two releases at a time; a release that cannot be installed is reported."""
-    found, problems = [], []
+    found, problems, compared = [], [], []
 
     def run(release):
         try:
-            return report(function(release), check)
+            return report(function(release), check, compared)
         except environment.NotInstalled as error:
             problems.append(f"{release}: {error}")
             print(f"{release}: not measured: {error}", flush=True)
@@ -130,7 +131,7 @@ def run_all(function, releases, check):
     with ThreadPoolExecutor(2) as pool:
         for lines in pool.map(run, releases):
             found += lines
-    return found, problems
+    return found, problems, compared
 
 
 def main():
@@ -149,9 +150,12 @@ def main():
     if not releases:
         print("skipped: pip cannot reach a package index with jaxlib")
         return SKIPPED
-    found, problems = run_all(lambda release: measure_one(library, release, arguments), releases, arguments.check)
+    found, problems, compared = run_all(lambda release: measure_one(library, release, arguments), releases, arguments.check)
     if len(problems) == len(releases):
         print(f"skipped: {problems[0]}")
+        return SKIPPED
+    if arguments.check and not compared and not found:
+        print("skipped: no measured release is in the data, so that nothing was compared")
         return SKIPPED
     if not arguments.check:
         page.write()

@@ -60,6 +60,37 @@ fn trace_of_a_program_without_plugin_is_empty() {
 }
 
 #[test]
+fn existing_file_is_not_replaced_and_one_of_a_program_that_does_not_start_is_removed() {
+    if !is_supported() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    std::fs::write(path("train.py"), "print()\n").unwrap();
+    let output = layer(&[&["--trace", &path("train.py")][..], &SHELL, &["touch ran"]].concat());
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(
+        stderr(&output).contains("[sp_gen::layer::existing_trace]"),
+        "{output:?}"
+    );
+    assert_eq!(
+        std::fs::read_to_string(path("train.py")).unwrap(),
+        "print()\n"
+    );
+    let new = path("new.txt");
+    let program = [
+        "--trace",
+        &new,
+        "--release",
+        "2.21",
+        "--",
+        "/nonexistent/program",
+    ];
+    assert_eq!(layer(&program).status.code(), Some(2));
+    assert!(!folder.path().join("new.txt").exists());
+}
+
+#[test]
 fn rejects_what_cannot_be_run() {
     if !is_supported() {
         return;

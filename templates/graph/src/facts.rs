@@ -1,4 +1,4 @@
-//! What passes ask: about the kernels of the plugin, and about a graph.
+//! The questions of passes: about the kernels of the plugin, and about a graph.
 
 use std::collections::BTreeSet;
 use std::ffi::CStr;
@@ -46,7 +46,7 @@ pub fn is_earlier(own: Option<usize>, other: Option<usize>) -> bool {
     own.is_some_and(|own| other.is_none_or(|other| own < other))
 }
 
-/// What TensorFlow knows of a graph.
+/// Facts of a graph that TensorFlow has.
 pub trait GraphFacts {
     /// Returns the names of the nodes that must stay, or `None` if TensorFlow cannot list them.
     fn preserved_nodes(&self) -> Option<BTreeSet<String>>;

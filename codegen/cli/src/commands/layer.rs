@@ -25,7 +25,7 @@ Exit status: that of the program; 1 if it is 0 and --validate has found somethin
 #[derive(clap::Args)]
 #[command(after_help = NOTES)]
 pub struct Args {
-    /// Write every call to FILE: as text, as JSON for Perfetto if its name ends with .json, or to stderr if it is `-`
+    /// Write every call to FILE, which must not exist: as text, as JSON for Perfetto if its name ends with .json, or to stderr if it is `-`
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// Check calls, and report those that break TensorFlow's contract

@@ -45,5 +45,9 @@ errors! {
 
         /// The trace cannot be written.
         Unwritable { path: PathBuf, source: io::Error } = unwritable: ("cannot write {}: {source}", path.display());
+
+        /// The file of the trace exists.
+        ExistingTrace(PathBuf) = existing_trace: ("{} exists", .0.display()),
+            help("the program was not run: name another file, or remove this one");
     }
 }

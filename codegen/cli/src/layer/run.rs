@@ -15,6 +15,7 @@ use sp_system::temporary::{delay_signals, removed_on_signal};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
@@ -146,8 +147,7 @@ fn start(
         }
         Some(path) => {
             // An error at the end would be too late.
-            let open = OpenOptions::new().create(true).append(true).open(path);
-            open.map_err(|source| unwritable(path, source))?;
+            create_trace(path)?;
             let records = folder.join("records");
             fs::create_dir(&records).map_err(|source| unwritable(&records, source))?;
             command.env(variable::RECORDS, records.join("process"));
@@ -165,10 +165,32 @@ fn start(
     );
     let status = command.status();
     let program = program[0].to_string_lossy();
-    Ok(status.map_err(|source| LayerError::NotStarted {
-        program: sp_host::escape_control(&program),
-        source,
+    Ok(status.map_err(|source| {
+        remove_trace(options);
+        LayerError::NotStarted {
+            program: sp_host::escape_control(&program),
+            source,
+        }
     })?)
+}
+
+/// Creates the file of the trace, which must not exist.
+fn create_trace(path: &Path) -> Result<()> {
+    match OpenOptions::new().write(true).create_new(true).open(path) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            Err(LayerError::ExistingTrace(path.to_owned()).into())
+        }
+        Err(error) => Err(unwritable(path, error).into()),
+    }
+}
+
+/// Removes the file that [`create_trace`] has created, for a program that cannot be started.
+fn remove_trace(options: &LayerOptions) {
+    if let Some(path) = options.trace.as_deref().filter(|it| *it != Path::new("-")) {
+        // It is empty, so that nothing is lost if it stays.
+        let _ = fs::remove_file(path);
+    }
 }
 
 /// Returns the value of `LD_PRELOAD`: the library, and those of the caller.

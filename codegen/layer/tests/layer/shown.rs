@@ -1,4 +1,4 @@
-//! What a trace shows.
+//! Calls in a trace.
 
 use sp_layer::runtime::record::Record;
 use sp_layer::runtime::settings::variable;

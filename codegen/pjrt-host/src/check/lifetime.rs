@@ -50,11 +50,11 @@ pub(super) fn deletion_frees(session: &Session<'_>) -> CheckResult {
     buffers
         .iter()
         .try_for_each(crate::buffer::Buffer::destroy)?;
-    let kept = last - first;
-    crate::buffer::ensure(kept < 8 << 20, || {
-        format!("4 deleted buffers of 4 MiB still use {kept} bytes")
+    let growth = last - first;
+    crate::buffer::ensure(growth < 8 << 20, || {
+        format!("4 deleted buffers of 4 MiB still use {growth} bytes")
     })?;
-    Ok(format!("{kept} bytes of 16 MiB are in use"))
+    Ok(format!("{growth} bytes of 16 MiB are in use"))
 }
 
 fn in_use(device: &crate::session::Device<'_>) -> Result<i64, Stop> {

@@ -1,4 +1,4 @@
-//! What the passes of sp-graph ask, answered from the registered kernels and from TensorFlow.
+//! Answers to the questions of sp-graph's passes, from the registered kernels and from TensorFlow.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -35,7 +35,7 @@ impl Kernels for RegisteredKernels {
     }
 }
 
-/// What TensorFlow knows of the graph of an item.
+/// Facts of the graph of an item.
 pub(super) struct ItemFacts<'i, 'a> {
     item: &'i Item<'a>,
     /// The inferred properties; `None` of a graph that TensorFlow does not have, and if the inference fails.

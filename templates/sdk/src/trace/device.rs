@@ -81,7 +81,7 @@ impl ClockPair {
 
 static DEVICES: Mutex<Vec<Weak<dyn TracedDevice>>> = Mutex::new(Vec::new());
 
-/// What the devices have stated of themselves, by ordinal.
+/// The properties that the devices have stated, by ordinal.
 static PROPERTIES: Mutex<BTreeMap<u32, DeviceProperties>> = Mutex::new(BTreeMap::new());
 
 fn lock<T>(mutex: &'static Mutex<T>) -> MutexGuard<'static, T> {

@@ -1,18 +1,18 @@
-//! What is recorded.
+//! Recorded events.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::device::ClockPair;
 
-/// What a plugin has done in a session.
+/// Events of a plugin in a session.
 #[derive(Debug, Default)]
 pub struct Recording {
     /// The calls of kernels, in the order in which they returned.
     pub kernels: Vec<KernelCall>,
     /// The commands of queues.
     pub commands: Vec<Command>,
-    /// What threads of the host have done besides.
+    /// Other activities of the host's threads.
     pub activities: Vec<Activity>,
     /// Allocations of device memory, and their ends.
     pub memory: Vec<MemoryChange>,
@@ -81,7 +81,7 @@ pub struct KernelCall {
     pub input_bytes: u64,
     /// Bytes that were copied between device and host since the kernel computes on the host.
     pub copied_bytes: u64,
-    /// Whose kernel it is.
+    /// The owner of the kernel.
     pub source: KernelSource,
     /// The crate that has the kernel.
     pub owner: &'static str,
@@ -99,7 +99,7 @@ pub struct KernelCall {
     pub(crate) correlation: u64,
 }
 
-/// Whose kernel has run.
+/// Source of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KernelSource {
     /// A kernel of the plugin's own crates.
@@ -124,7 +124,7 @@ impl KernelSource {
 /// A command of a queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
-    /// What it does.
+    /// The kind.
     pub kind: CommandKind,
     /// The ordinal of the device.
     pub device: u32,
@@ -147,7 +147,7 @@ pub struct Command {
     pub(crate) span: Option<(Duration, Duration)>,
 }
 
-/// What a command does.
+/// Kind of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommandKind {
     /// The work of a kernel's call.
@@ -182,7 +182,7 @@ pub enum Clock {
     HostTime,
 }
 
-/// What a thread of the host has done.
+/// An activity of a thread of the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Activity {
     /// The kind, with its object.

@@ -95,7 +95,7 @@ struct Inputs {
     bytes: u64,
 }
 
-/// What is known of a call when it has returned.
+/// Details of a call, known when it has returned.
 pub(crate) struct CallDetails {
     pub kernel: &'static str,
     pub op: &'static str,

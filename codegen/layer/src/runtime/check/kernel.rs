@@ -28,7 +28,7 @@ const SETTING: &[(&str, &str)] = &[
 /// Ops that may leave an output dead.
 const MAY_LEAVE_DEAD: [&str; 5] = ["Switch", "RefSwitch", "_SwitchN", "Merge", "RefMerge"];
 
-/// What a running kernel has done with its context.
+/// State of a running kernel: its uses of its context.
 #[derive(Default)]
 struct Outputs {
     set: BTreeSet<usize>,
