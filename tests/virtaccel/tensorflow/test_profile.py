@@ -35,7 +35,9 @@ from tensorflow.python.framework import load_library
 load_library.load_pluggable_device_library(os.environ["SP_VACCEL_OPTIMIZER"])
 assert not tf.config.list_physical_devices("VACCEL")
 tf.profiler.experimental.start(sys.argv[1])
-tf.nn.relu(tf.constant([-1.0])).numpy()
+# Another plugin may be installed.
+with tf.device("/CPU:0"):
+    tf.nn.relu(tf.constant([-1.0])).numpy()
 tf.profiler.experimental.stop()
 """
 
