@@ -171,11 +171,7 @@ impl<D: Device> DeviceMemory for StreamMemory<'_, D> {
     }
 
     fn allocate(&self, bytes: usize) -> Result<Buffer> {
-        if bytes == 0 {
-            return Buffer::zeroed(0);
-        }
-        check_allowed()?;
-        Buffer::on_host_of(self.device, bytes)
+        staging_buffer(self.device, bytes)
     }
 
     unsafe fn fetch(&self, device: *mut c_void, bytes: usize) -> Result<Buffer> {
@@ -284,6 +280,18 @@ impl DeviceMemory for HostMemory {
     fn copies(&self) -> Copies {
         Copies::default()
     }
+}
+
+/// Allocates host memory for a copy of device memory.
+///
+/// # Errors
+/// Returns an error if there is not enough memory, or if copies are forbidden.
+pub(crate) fn staging_buffer<D: Device>(device: &D, bytes: usize) -> Result<Buffer> {
+    if bytes == 0 {
+        return Buffer::zeroed(0);
+    }
+    check_allowed()?;
+    Buffer::on_host_of(device, bytes)
 }
 
 /// Waits until the work on a stream has completed. `block_host_until_done` is an optional slot.

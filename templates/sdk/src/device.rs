@@ -5,6 +5,7 @@ use std::ptr;
 
 use sp_abi::stream_executor::{DeviceFns, StreamExecutor, TimerFns};
 
+use crate::host_work::HostQueue;
 use crate::{Access, Result};
 
 /// A device of a plugin: the slots of `SP_StreamExecutor`, `SP_DeviceFns` and `SP_TimerFns`, and the
@@ -60,6 +61,13 @@ pub unsafe trait Device:
     /// Returns the properties that a profile states.
     fn properties(&self) -> DeviceProperties {
         DeviceProperties::default()
+    }
+
+    /// Returns the stream for kernels that compute on the host as its commands; `None` if they wait for the stream. A device that is
+    /// made from an [`AcceleratorDevice`](crate::accelerator::AcceleratorDevice) returns that device's.
+    fn host_queue<'a>(&'a self, stream: &'a Self::Stream) -> Option<HostQueue<'a>> {
+        let _ = stream;
+        None
     }
 
     /// Returns the pointer for `SP_Device.ext`, which belongs to the plugin; null if it is not used.

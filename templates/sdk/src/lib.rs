@@ -39,6 +39,7 @@ mod element;
 mod functions;
 pub mod graph;
 mod host_memory;
+mod host_work;
 mod jit_compile;
 pub mod kernel;
 mod lacking;
@@ -69,6 +70,7 @@ pub use element::{
     F16, Int4, QInt8, QInt16, QInt32, QUint8, QUint16, Uint4,
 };
 pub use host_memory::HostMemory;
+pub use host_work::HostQueue;
 pub use jit_compile::JitCompile;
 pub use optimizer::Optimizer; // since 2.6
 pub use profiler::Profiler; // since 2.7

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 use std::num::NonZero;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 
 use sp_abi::tf_datatype::TF_DataType;
 use sp_abi::tf_tensor::{
@@ -80,6 +80,38 @@ impl Tensor {
                 bytes,
                 Some(drop_memory),
                 owner.cast(),
+            )
+        };
+        // SAFETY: a new tensor is this function's.
+        unsafe { Self::from_raw(tensor) }
+    }
+
+    /// Creates a handle of a tensor in host memory, which it does not own. TensorFlow copies the bytes if they are not aligned.
+    ///
+    /// # Errors
+    /// Returns an error if TensorFlow cannot represent the shape.
+    ///
+    /// # Safety
+    /// - `start` is the address of `bytes` bytes that live longer than each handle of the tensor: those of the shape and type.
+    /// - Any bytes are a value of the type.
+    pub unsafe fn at_address(
+        dtype: TF_DataType,
+        dims: &[usize],
+        start: NonNull<u8>,
+        bytes: usize,
+    ) -> Result<Self> {
+        check_shape(dims)?;
+        let (create, dims, no_owner) = (TF_NewTensor.get()?, Dims::from(dims), ptr::null_mut());
+        // SAFETY: `dims` has as many items, at most 254. The caller guarantees the memory.
+        let tensor = unsafe {
+            create(
+                dtype,
+                dims.as_ptr(),
+                dims.len() as i32,
+                start.as_ptr().cast(),
+                bytes,
+                Some(leave_memory),
+                no_owner,
             )
         };
         // SAFETY: a new tensor is this function's.
@@ -200,6 +232,9 @@ unsafe extern "C" fn drop_memory(_: *mut c_void, _: usize, owner: *mut c_void) {
     guard::run_with_default("the owner of a tensor's memory", (), || drop(memory));
 }
 
+/// Does nothing: the memory of a tensor of [`Tensor::at_address`] has another owner.
+unsafe extern "C" fn leave_memory(_: *mut c_void, _: usize, _: *mut c_void) {}
+
 #[cfg(test)]
 thread_local! {
     /// Number of tensors that this thread has dropped, since no TensorFlow deletes them.
@@ -300,8 +335,6 @@ fn misaligned(start: NonNull<u8>, alignment: usize) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use std::ptr;
-
     use super::*;
 
     #[test]

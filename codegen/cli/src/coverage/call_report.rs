@@ -42,7 +42,7 @@ fn parse_line(line: &str) -> Option<KernelCalls> {
             "staged" => staged = number(),
             "staged_bytes" => staged_bytes = number(),
             "owner" => owner = Some(value.to_owned()),
-            "staged_us" | "compared" | "different" => {}
+            "staged_us" | "behind" | "compared" | "different" => {}
             _ => types.push(format!("{key}={}", type_names(value))),
         }
     }

@@ -19,7 +19,8 @@ mod tests;
 
 use sp_plugin::accelerator::{self, AcceleratorDevice};
 use sp_plugin::{
-    Description, Device, DeviceProperties, HostAddressable, InPlace, MemoryAccess, Result,
+    Description, Device, DeviceProperties, HostAddressable, HostQueue, InPlace, MemoryAccess,
+    Result,
 };
 
 use inline::InlineDevice;
@@ -118,6 +119,13 @@ unsafe impl Device for CpuDevice {
 
     fn properties(&self) -> DeviceProperties {
         properties()
+    }
+
+    fn host_queue<'a>(&'a self, stream: &'a Stream) -> Option<HostQueue<'a>> {
+        match (&self.0, &stream.0) {
+            (Mode::Queued(device), Mode::Queued(stream)) => device.host_queue(stream),
+            _ => None,
+        }
     }
 }
 

@@ -44,6 +44,8 @@ mod identity;
 pub mod image;
 mod inplace;
 mod join;
+#[doc(hidden)] // The macro of rows of the table names its function.
+pub mod known_shapes;
 mod layout;
 mod mat_mul;
 mod movement;
@@ -96,6 +98,7 @@ use sp_plugin::{Element, Error, Result};
 /// Returns the reference kernels, in order.
 pub fn table() -> Vec<&'static Kernel> {
     let mut table = elementwise::table();
+    known_shapes::state_elementwise(&table);
     table.extend(kernels![
         cast::cast,
         identity::identity,
@@ -124,6 +127,7 @@ pub fn table() -> Vec<&'static Kernel> {
     }
     table.extend(kernels![variant::zeros_like, variant::add_n]); // since 2.10
     elementwise::state_fused_uses(&table, Function::of_op);
+    known_shapes::state(&table);
     table
 }
 

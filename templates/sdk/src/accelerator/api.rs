@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use super::host_memory::{HostSource, HostTarget};
+use super::host_memory::{HostSource, HostTarget, LateSource};
 use super::{HostMemory, Region, host_memory};
 use crate::{Allocator, Description, DeviceProperties, Error, Result};
 
@@ -182,6 +182,12 @@ pub trait Queue<A: Accelerator>: Send + Sync + 'static {
     /// Returns an error if the function cannot be enqueued; it is then dropped.
     fn host_function(&self, function: Box<dyn FnOnce() + Send>) -> Result<()>;
 
+    /// Returns the queue's copies of memory that a function of the queue writes, or `None` if a copy may read the memory when it is
+    /// enqueued. With them, kernels that compute on the host run as commands of the queue; without, they wait for it.
+    fn late_copies(&self) -> Option<&dyn LateCopies<A>> {
+        None
+    }
+
     /// Waits on the calling thread until all commands have completed. No command uses memory when it returns, also after an
     /// error: the layer calls it on failed queues before it frees host memory.
     ///
@@ -193,6 +199,17 @@ pub trait Queue<A: Accelerator>: Send + Sync + 'static {
     fn synchronize(&self) -> Result<()> {
         self.record()?.wait()
     }
+}
+
+/// Copies from host memory that is not written yet: [`Queue::late_copies`] returns them.
+pub trait LateCopies<A: Accelerator> {
+    /// Enqueues a copy from the host, as [`Queue::copy_in`]. The driver reads the source when the command runs: an earlier
+    /// [`host_function`](Queue::host_function) of the queue writes it. Most drivers do so for host memory of
+    /// [`Accelerator::host_allocate`], in which the source is.
+    ///
+    /// # Errors
+    /// Returns an error if the command cannot be enqueued.
+    fn copy_in_late(&self, target: &Region<A>, source: LateSource) -> Result<()>;
 }
 
 /// Checks that a copy's target and source have the same length. The layer passes equal lengths, but kernels call the methods

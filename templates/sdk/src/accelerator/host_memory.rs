@@ -25,6 +25,40 @@ pub struct HostTarget {
     delivery: Arc<Mutex<Delivered>>,
 }
 
+/// Host memory that a queue reads when the command runs, and not earlier: an earlier function of the queue writes it. It lives until
+/// the command has completed.
+#[derive(Debug)]
+pub struct LateSource {
+    start: *const u8,
+    len: usize,
+}
+
+// SAFETY: a value yields only an address, and the memory belongs to no thread.
+unsafe impl Send for LateSource {}
+// SAFETY: as above.
+unsafe impl Sync for LateSource {}
+
+impl LateSource {
+    pub(super) fn new(start: *const u8, len: usize) -> Self {
+        Self { start, len }
+    }
+
+    /// Returns the address of the first byte. The bytes are initialized when the command runs, and nobody writes them then.
+    pub fn as_ptr(&self) -> *const u8 {
+        self.start
+    }
+
+    /// Returns the number of bytes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Returns true if there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
 /// State of the bytes of a target.
 #[derive(Debug)]
 enum Delivered {
@@ -141,6 +175,9 @@ pub(super) struct Delivery {
     len: usize,
     delivered: Arc<Mutex<Delivered>>,
 }
+
+// SAFETY: the memory belongs to no thread, and who created the target guarantees that nobody else uses it.
+unsafe impl Send for Delivery {}
 
 impl Delivery {
     /// Writes the bytes to the target, unless the queue has written them.

@@ -32,9 +32,11 @@ mod tests;
 
 pub use crate::host_memory::HostMemory;
 pub use allocation::Region;
-pub use api::{Accelerator, AddressableMemory, Fence, MemoryInfo, PeerCopy, Queue, check_lengths};
+pub use api::{
+    Accelerator, AddressableMemory, Fence, LateCopies, MemoryInfo, PeerCopy, Queue, check_lengths,
+};
 pub use device::AcceleratorDevice;
 pub use event::{Event, Timer};
-pub use host_memory::{HostSource, HostTarget};
+pub use host_memory::{HostSource, HostTarget, LateSource};
 pub use kernel::{HasAccelerator, KernelQueue};
 pub use stream::Stream;

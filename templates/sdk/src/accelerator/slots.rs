@@ -14,7 +14,7 @@ use super::host_memory::{HostSource, HostTarget};
 use super::stream::StreamState;
 use super::{Accelerator, AcceleratorDevice, Event, Stream, Timer, callback};
 use crate::{
-    Allocator, Description, Device, DeviceProperties, Error, HostAddressable, InPlace,
+    Allocator, Description, Device, DeviceProperties, Error, HostAddressable, HostQueue, InPlace,
     MemoryAccess, Result,
 };
 
@@ -45,6 +45,10 @@ unsafe impl<A: Accelerator> Device for AcceleratorDevice<A> {
             memory_size: memory_size.unwrap_or(0),
             ..properties
         }
+    }
+
+    fn host_queue<'a>(&'a self, stream: &'a Stream<A>) -> Option<HostQueue<'a>> {
+        self.0.host_queue(stream)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::ffi::CStr;
+use std::sync::atomic::Ordering;
 
 use sp_graph::StepOperands;
 
@@ -72,6 +73,21 @@ impl Kernel {
     pub fn with_activation(&self) -> &Self {
         self.fused_uses.set_activation();
         self
+    }
+
+    /// States that the shapes of all outputs depend only on shapes of inputs and on values in host memory, and that no values in
+    /// device memory make the kernel fail once it has asked for its outputs. The kernel then runs behind its call, on a device whose
+    /// queues run later.
+    ///
+    /// To find the shapes, the kernel is called until it has asked for its last output; its inputs then have any values.
+    pub fn with_known_shapes(&self) -> &Self {
+        self.spec.has_known_shapes.store(true, Ordering::Relaxed);
+        self
+    }
+
+    /// Returns true if [`with_known_shapes`](Self::with_known_shapes) was called.
+    pub fn has_known_shapes(&self) -> bool {
+        self.spec.has_known_shapes.load(Ordering::Relaxed)
     }
 
     /// Records what the kernel states of fused nodes, for the graph optimizer.

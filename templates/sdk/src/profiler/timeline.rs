@@ -141,6 +141,8 @@ fn add_kernel(line: &mut Line<'_>, call: &KernelCall, time: (SystemTime, Duratio
     ];
     if call.copied_bytes > 0 {
         stats.push(("staged_bytes", Stat::Number(call.copied_bytes)));
+        let staging = if call.is_behind { "behind" } else { "drained" };
+        stats.push(("staging", Stat::Interned(staging)));
     }
     line.add_event_with(call.kernel, start, duration, &stats);
 }

@@ -81,6 +81,9 @@ pub struct KernelCall {
     pub input_bytes: u64,
     /// Bytes that were copied between device and host since the kernel computes on the host.
     pub copied_bytes: u64,
+    /// True if the call ended before the kernel computed on the host, as a command of the stream. Other staged calls wait for
+    /// the stream.
+    pub is_behind: bool,
     /// The owner of the kernel.
     pub source: KernelSource,
     /// The crate that has the kernel.

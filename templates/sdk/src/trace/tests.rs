@@ -21,6 +21,7 @@ fn details(kernel: &'static str, device: u32) -> CallDetails {
         node: "node".into(),
         step: 3,
         copied_bytes: 0,
+        is_behind: false,
         owner: "mine",
         is_reference: false,
         device,

@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use sp_plugin::accelerator::{
-    Fence, HostSource, HostTarget, PeerCopy, Queue, Region, check_lengths,
+    Fence, HostSource, HostTarget, LateCopies, LateSource, PeerCopy, Queue, Region, check_lengths,
 };
 use sp_plugin::{Error, Result};
 use sp_runtime::fork::Process;
@@ -327,5 +327,22 @@ impl Queue<CpuAccelerator> for WorkQueue {
     fn host_function(&self, function: Box<dyn FnOnce() + Send>) -> Result<()> {
         self.enqueue(Command::Function(function));
         Ok(())
+    }
+
+    fn late_copies(&self) -> Option<&dyn LateCopies<CpuAccelerator>> {
+        Some(self)
+    }
+}
+
+impl LateCopies<CpuAccelerator> for WorkQueue {
+    fn copy_in_late(&self, target: &Region<CpuAccelerator>, source: LateSource) -> Result<()> {
+        check_lengths(target.len(), source.len())?;
+        let target = target.clone();
+        self.launch(move || {
+            // SAFETY: the source lives until the command has completed, and its bytes are written when it runs; queues order the
+            // uses of the region, which has the same length.
+            unsafe { source.as_ptr().copy_to(address(&target), source.len()) };
+            Ok(())
+        })
     }
 }

@@ -5,6 +5,7 @@ use std::mem;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::behind::PendingMemory;
 use super::host_pool::HostPool;
 use crate::accelerator::address_map::AddressMap;
 use crate::accelerator::allocation::{BlockMemory, Dropped};
@@ -28,6 +29,7 @@ struct Retired<A: Accelerator> {
 pub(super) enum RetiredMemory<A: Accelerator> {
     Device(#[expect(dead_code, reason = "owned until no stream uses it")] Vec<BlockMemory<A>>),
     Host(#[expect(dead_code, reason = "owned until no stream uses it")] HostMemory),
+    Work(#[expect(dead_code, reason = "owned until no stream uses it")] PendingMemory),
 }
 
 impl<A: Accelerator> Memory<A> {

@@ -8,12 +8,14 @@
 //! | `streams` | the streams |
 //! | `staging` | host memory of the layer |
 //! | `host_copies` | copies from and to the host |
+//! | `behind` | kernels that compute on the host as commands |
 //! | `device_copies` | copies and patterns in device memory |
 //! | `open_devices` | the open devices, between which copies run |
 //!
 //! Host functions free nothing of the driver's: memory is dropped on a thread that calls a slot (`Shared::reclaim`).
 //! Copies to the host wait; after a failure the target is filled with 0xFF, so that no stale numbers look computed.
 
+mod behind;
 mod device_copies;
 mod host_copies;
 mod host_pool;
@@ -23,7 +25,7 @@ mod staging;
 mod streams;
 
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use sp_runtime::exit;
@@ -52,6 +54,8 @@ pub(super) struct Shared<A: Accelerator> {
     /// TensorFlow's number of the device.
     ordinal: u32,
     has_exited: AtomicBool,
+    /// Bytes of host memory that kernels on the host use later.
+    pending_bytes: Arc<AtomicUsize>,
     /// All bytes of the device, for profiles.
     total_memory: OnceLock<u64>,
     // Dropped after everything that it has allocated.
@@ -68,6 +72,7 @@ impl<A: Accelerator> AcceleratorDevice<A> {
             process: Process::current(),
             ordinal: trace::opening_device(),
             has_exited: AtomicBool::new(false),
+            pending_bytes: Arc::default(),
             total_memory: OnceLock::new(),
             accelerator,
         });

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::Error;
 use crate::accelerator::{Accelerator, guard};
@@ -17,6 +17,8 @@ const MAX_MARKS: usize = 64;
 #[derive(Debug)]
 pub(in crate::accelerator) enum Command {
     Kernel(Operation),
+    /// A kernel on the host, with its copies.
+    HostKernel(Arc<str>),
     Copy(Direction, usize),
     Fill(usize),
 }
@@ -25,7 +27,7 @@ impl Command {
     /// Returns the kind in a profile.
     pub fn kind(&self) -> CommandKind {
         match *self {
-            Self::Kernel(_) => CommandKind::Kernel,
+            Self::Kernel(_) | Self::HostKernel(_) => CommandKind::Kernel,
             Self::Copy(direction, bytes) => CommandKind::Copy(direction, bytes as u64),
             Self::Fill(bytes) => CommandKind::Fill(bytes as u64),
         }
@@ -36,6 +38,7 @@ impl fmt::Display for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Kernel(operation) => operation.fmt(f),
+            Self::HostKernel(name) => f.write_str(name),
             Self::Copy(direction, bytes) => {
                 let direction = match direction {
                     Direction::ToDevice => "from the host",

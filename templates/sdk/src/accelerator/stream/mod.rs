@@ -25,7 +25,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use sp_runtime::fork::Process;
 
-use self::failures::Failures;
+pub(super) use self::failures::Failures;
 pub(super) use self::marks::Command;
 use self::retained::Retained;
 pub(super) use self::timing::Begun;
@@ -74,6 +74,12 @@ impl<A: Accelerator> StreamState<A> {
         self.check()?;
         self.usage.open();
         Ok(&self.queue)
+    }
+
+    /// Returns true if the queue copies what a host function writes before the copy.
+    pub fn has_late_copies(&self) -> bool {
+        let has_copies = |queue: &A::Queue| Ok(queue.late_copies().is_some());
+        call_queue(&self.queue, has_copies).unwrap_or(false)
     }
 
     /// Ends a use of the queue. A synchronization that began earlier does not count for its commands.

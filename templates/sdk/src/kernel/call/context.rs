@@ -12,6 +12,7 @@ use sp_abi::tf_datatype::TF_DataType;
 use sp_abi::tf_tensor::TF_AllocatorAttributes;
 use sp_runtime::{Status, Versioned, handle};
 
+use super::detached::{self, Detached};
 use crate::dims::Dims;
 use crate::functions::functions;
 use crate::limit::c_index;
@@ -23,20 +24,46 @@ use crate::{Device, Error, Result};
 /// A borrowed context.
 #[derive(Clone, Copy)]
 pub struct ContextRef<'c> {
+    /// Null if the context is detached.
     raw: *mut TF_OpKernelContext,
     status: &'c CallStatus<'c>,
+    detached: Option<&'c Detached<'c>>,
 }
 
 impl<'c> ContextRef<'c> {
     /// # Safety
     /// `raw` is the context of a call that does not end during `'c`.
     pub unsafe fn from_raw(raw: *mut TF_OpKernelContext, status: &'c CallStatus<'c>) -> Self {
-        Self { raw, status }
+        Self {
+            raw,
+            status,
+            detached: None,
+        }
+    }
+
+    /// Returns a context without TensorFlow's.
+    pub fn from_detached(detached: &'c Detached<'c>, status: &'c CallStatus<'c>) -> Self {
+        Self {
+            raw: ptr::null_mut(),
+            status,
+            detached: Some(detached),
+        }
+    }
+
+    /// Returns the C object, or null if the context is detached.
+    pub fn as_ptr(self) -> *mut TF_OpKernelContext {
+        self.raw
     }
 
     /// Returns the C object.
-    pub fn as_ptr(self) -> *mut TF_OpKernelContext {
-        self.raw
+    ///
+    /// # Errors
+    /// Returns an error if the context is detached.
+    pub fn to_raw(self) -> Result<*mut TF_OpKernelContext> {
+        match self.detached {
+            None => Ok(self.raw),
+            Some(_) => Err(detached::unsupported()),
+        }
     }
 
     /// Returns tensor `index` of the inputs.
@@ -45,6 +72,9 @@ impl<'c> ContextRef<'c> {
     /// Returns an error if there is no such input.
     #[inline(always)]
     pub fn input(self, index: usize) -> Result<Tensor> {
+        if let Some(detached) = self.detached {
+            return detached.input(index);
+        }
         let (get, index) = (functions()?.get_input, c_index(index)?);
         let tensor = self.status.object(|status| {
             let mut tensor = ptr::null_mut();
@@ -67,6 +97,9 @@ impl<'c> ContextRef<'c> {
         dims: &[usize],
     ) -> Result<Tensor> {
         check_shape(dims)?;
+        if let Some(detached) = self.detached {
+            return detached.output(index, dtype, dims, None);
+        }
         let (allocate, index) = (functions()?.allocate_output, c_index(index)?);
         let rank = c_index(dims.len())?;
         let tensor = self.status.object(|status| {
@@ -91,7 +124,7 @@ impl<'c> ContextRef<'c> {
         dtype: TF_DataType,
         shape: SmallShape<'_>,
     ) -> Result<Tensor> {
-        let Some(dims) = shape.c_dims() else {
+        let Some(dims) = shape.c_dims().filter(|_| self.detached.is_none()) else {
             return self.allocate_output(index, dtype, shape.dims());
         };
         let (allocate, index) = (functions()?.allocate_output, c_index(index)?);
@@ -116,6 +149,9 @@ impl<'c> ContextRef<'c> {
         is_host: bool,
     ) -> Result<Tensor> {
         check_shape(dims)?;
+        if let Some(detached) = self.detached {
+            return detached.temporary(dtype, dims);
+        }
         let (allocate, rank) = (TF_AllocateTemp.get()?, c_index(dims.len())?);
         let mut attributes = TF_AllocatorAttributes {
             struct_size: TF_AllocatorAttributes::STRUCT_SIZE,
@@ -143,6 +179,10 @@ impl<'c> ContextRef<'c> {
         dims: &[usize],
     ) -> Result<(Tensor, bool)> {
         check_shape(dims)?;
+        if let Some(detached) = self.detached {
+            let tensor = detached.forward(input, output, dims)?;
+            return Ok((tensor, false));
+        }
         let forward = functions()?.forward_input_or_allocate_output;
         let (candidate, output, dims) = (c_index(input)?, c_index(output)?, Dims::from(dims));
         let (rank, mut forwarded) = (c_index(dims.len())?, -1);
@@ -167,9 +207,10 @@ impl<'c> ContextRef<'c> {
     /// Returns an error if there is no such output, or if its type is another one.
     pub fn set_output(self, index: usize, tensor: &Tensor) -> Result<()> {
         let (set, index) = (functions()?.set_output, c_index(index)?);
+        let raw = self.to_raw()?;
         // SAFETY: context, tensor and status are live, and TensorFlow checks the index.
         self.status
-            .check(|status| unsafe { set(self.raw, index, tensor.as_ptr(), status) })
+            .check(|status| unsafe { set(raw, index, tensor.as_ptr(), status) })
     }
 
     // since 2.10
@@ -178,9 +219,9 @@ impl<'c> ContextRef<'c> {
     /// # Errors
     /// Returns an error before 2.10, which has no function for it.
     pub fn node_name(self) -> Result<&'c str> {
-        let get = TF_GetOpKernelName.get()?;
+        let (get, raw) = (TF_GetOpKernelName.get()?, self.to_raw()?);
         // SAFETY: the context is live.
-        let name = unsafe { get(self.raw) };
+        let name = unsafe { get(raw) };
         if name.data.is_null() {
             return Ok("");
         }
@@ -194,11 +235,9 @@ impl<'c> ContextRef<'c> {
     /// # Errors
     /// Returns an error if the device has no stream.
     pub fn stream(self) -> Result<SP_Stream> {
-        let get = TF_GetStream.get()?;
+        let (get, raw) = (TF_GetStream.get()?, self.to_raw()?);
         // SAFETY: context and status are live.
-        let stream = self
-            .status
-            .object(|status| unsafe { get(self.raw, status).0 })?;
+        let stream = self.status.object(|status| unsafe { get(raw, status).0 })?;
         Ok(SP_Stream(stream.as_ptr()))
     }
 }

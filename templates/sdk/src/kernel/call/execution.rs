@@ -6,7 +6,7 @@ use sp_abi::kernels::TF_StepId;
 
 use super::context::{ContextRef, device_of_stream};
 use super::instance::Instance;
-use super::{Call, CallMemory};
+use super::{Call, CallMemory, behind};
 use crate::access::StreamMemory;
 use crate::trace::{ActiveCall, CallDetails};
 use crate::{Device, Result, platform};
@@ -43,6 +43,9 @@ pub(in crate::kernel) fn run<D: Device>(
 fn run_with_stream<D: Device>(instance: &Instance, context: ContextRef<'_>) -> Result<()> {
     // SAFETY: `compute::<D>` is registered for the device type of `D`'s platform.
     let (device, stream) = unsafe { device_of_stream::<D>(context.stream()?)? };
+    if instance.runs_behind && behind::run(instance, context, device, stream)? {
+        return Ok(());
+    }
     let memory = StreamMemory::open(device, stream)?;
     let mut call = Call::new::<D>(context, instance, CallMemory::new(&memory));
     run_traced::<D>(&mut call)
@@ -54,24 +57,36 @@ fn run_traced<D: Device>(call: &mut Call<'_>) -> Result<()> {
     let (call, instance) = (&*call, call.instance());
     let computed = call.finish((instance.compute)(call));
     if let Some(trace) = call.trace() {
-        record::<D>(trace, call);
+        let bytes = call.copies().map_or(0, |it| it.bytes);
+        record::<D>(trace, instance, call.context(), (bytes, false));
     }
     instance.spec.counts.count(instance.spec, call.copies());
     computed
 }
 
-/// Records a call that has returned.
+/// Records a call that has returned, with the bytes that it copies, and true if it runs behind.
 #[cold]
-fn record<D: Device>(trace: &ActiveCall, call: &Call<'_>) {
-    let device = call.device::<D>().ok();
-    let ordinal = device.and_then(|(device, _)| platform::ordinal(device));
-    let spec = call.instance().spec;
+pub(super) fn record<D: Device>(
+    trace: &ActiveCall,
+    instance: &Instance,
+    context: ContextRef<'_>,
+    (copied_bytes, is_behind): (u64, bool),
+) {
+    // SAFETY: as in `run_with_stream`.
+    let device = context
+        .stream()
+        .and_then(|it| unsafe { device_of_stream::<D>(it) });
+    let ordinal = device
+        .ok()
+        .and_then(|(device, _)| platform::ordinal(device));
+    let spec = instance.spec;
     trace.record(CallDetails {
         kernel: spec.label(),
         op: spec.op.name.to_str().unwrap_or_default(),
-        node: node_name(call),
-        step: step_id(call),
-        copied_bytes: call.copies().map_or(0, |it| it.bytes),
+        node: node_name(instance, context),
+        step: step_id(context),
+        copied_bytes,
+        is_behind,
         owner: spec.options.owner,
         is_reference: spec.options.owner == REFERENCE,
         device: ordinal.map_or(0, i32::unsigned_abs),
@@ -82,18 +97,20 @@ fn record<D: Device>(trace: &ActiveCall, call: &Call<'_>) {
 const REFERENCE: &str = "sp_cpu";
 
 /// Returns the number of the run of a graph; 0 if the host has no function for it.
-fn step_id(call: &Call<'_>) -> i64 {
-    let get = TF_StepId.get();
-    // SAFETY: the context is live.
-    get.map_or(0, |get| unsafe { get(call.context().as_ptr()) })
+fn step_id(context: ContextRef<'_>) -> i64 {
+    match (TF_StepId.get(), context.to_raw()) {
+        // SAFETY: the context is live.
+        (Ok(get), Ok(context)) => unsafe { get(context) },
+        _ => 0,
+    }
 }
 
 /// Returns the name of the node. Kernels of a device have it from their construction, as all have before 2.10.
-fn node_name(call: &Call<'_>) -> Arc<str> {
-    let node = call.instance().node.clone();
+pub(super) fn node_name(instance: &Instance, context: ContextRef<'_>) -> Arc<str> {
+    let node = instance.node.clone();
     // since 2.10
     if node.is_empty()
-        && let Ok(name) = call.context().node_name()
+        && let Ok(name) = context.node_name()
     {
         return name.into();
     }

@@ -2,7 +2,7 @@
 
 use std::any::{Any, TypeId};
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use sp_abi::kernels::TF_GetOpKernelName; // since 2.10
 use sp_runtime::Host;
@@ -23,12 +23,22 @@ pub(in crate::kernel) struct Instance {
     pub spec: &'static KernelSpec,
     pub state: InstanceState,
     pub has_host_access: bool,
+    /// True if a call can end before the kernel computes.
+    pub runs_behind: bool,
     /// True if the element types of tensors are to be checked in each call.
     pub checks_types: bool,
     pub inputs: Ranges,
     pub outputs: Ranges,
     /// The node's name, for messages of kernels of a device and for profiles; empty for other kernels where the context has it.
     pub node: Arc<str>,
+    /// The owner, if calls can share the instance.
+    pub shared: Option<Weak<dyn OwnsInstance>>,
+}
+
+/// The owner of an instance.
+pub(in crate::kernel) trait OwnsInstance: Send + Sync {
+    /// Returns the instance.
+    fn instance(&self) -> &Instance;
 }
 
 /// The state of an instance, whose type is known without a call through its table.
@@ -90,6 +100,14 @@ impl Ranges {
         }
     }
 
+    /// Returns the number of all tensors of these arguments.
+    pub fn count(&self, arguments: &[ArgumentSpec]) -> usize {
+        match self {
+            Self::Singles => arguments.len(),
+            Self::Starts(starts) => starts.last().copied().unwrap_or(0),
+        }
+    }
+
     /// Returns the position of the argument that has tensor `index`.
     fn position(&self, index: usize) -> usize {
         match self {
@@ -116,7 +134,14 @@ impl Instance {
             outputs: Ranges::new(spec.outputs, construction)?,
             node: node_name(spec, construction)?,
             has_host_access: spec.has_host_access(),
+            runs_behind: spec.runs_behind(),
+            shared: None,
         })
+    }
+
+    /// Returns the owner of the instance, which a command of a call shares until it has completed.
+    pub fn owner(&self) -> Option<Arc<dyn OwnsInstance>> {
+        self.shared.as_ref()?.upgrade()
     }
 
     /// Returns the error for an output that the kernel has not set.
@@ -130,6 +155,12 @@ impl Instance {
     pub fn output_name(&self, index: usize) -> Cow<'static, str> {
         let argument = self.spec.outputs.get(self.outputs.position(index));
         argument.map_or_else(Default::default, |it| it.name.to_string_lossy())
+    }
+
+    /// Returns true if the host reads tensor `index` of the inputs in device memory.
+    pub fn reads_input(&self, index: usize) -> bool {
+        let argument = self.spec.inputs.get(self.inputs.position(index));
+        argument.is_some_and(|it| it.parameter.has_host_access)
     }
 
     /// Returns true if tensor `index` of the inputs is in host memory.

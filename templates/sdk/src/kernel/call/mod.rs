@@ -1,6 +1,8 @@
 //! One call of a kernel, from which its parameters are made.
 
+mod behind;
 pub(super) mod context;
+mod detached;
 mod device;
 pub(super) mod execution;
 mod failure;

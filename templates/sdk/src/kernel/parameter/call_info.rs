@@ -37,7 +37,7 @@ impl<'c> CallInfo<'c> {
     /// Returns the C object, for functions that the SDK does not wrap.
     ///
     /// # Safety
-    /// The caller uses it during the call only, as the C API documents.
+    /// The caller uses it during the call only, as the C API documents. It is null in a kernel that runs behind its call.
     pub unsafe fn as_raw(&self) -> *mut TF_OpKernelContext {
         self.call.context().as_ptr()
     }
@@ -57,7 +57,7 @@ impl<'c> CallInfo<'c> {
     /// Returns an error if the running TensorFlow has no function for it.
     pub fn step_id(&self) -> Result<i64> {
         // SAFETY: the context is live.
-        Ok(unsafe { TF_StepId.get()?(self.call.context().as_ptr()) })
+        Ok(unsafe { TF_StepId.get()?(self.call.context().to_raw()?) })
     }
 
     // since 2.11
@@ -67,7 +67,7 @@ impl<'c> CallInfo<'c> {
     /// Returns an error if there is no such input, and before 2.11, which has no function for it.
     pub fn is_host_input(&self, index: usize) -> Result<bool> {
         let (get, index) = (TF_IsHostMemoryInput.get()?, c_index(index)?);
-        let context = self.call.context().as_ptr();
+        let context = self.call.context().to_raw()?;
         // SAFETY: context and status are live, and TensorFlow checks the index.
         with_status(|status| unsafe { get(context, index, status) })
     }
@@ -79,7 +79,7 @@ impl<'c> CallInfo<'c> {
     /// Returns an error if there is no such output, and before 2.11, which has no function for it.
     pub fn is_host_output(&self, index: usize) -> Result<bool> {
         let (get, index) = (TF_IsHostMemoryOutput.get()?, c_index(index)?);
-        let context = self.call.context().as_ptr();
+        let context = self.call.context().to_raw()?;
         // SAFETY: context and status are live, and TensorFlow checks the index.
         with_status(|status| unsafe { get(context, index, status) })
     }

@@ -2,14 +2,16 @@
 
 use std::ffi::c_void;
 use std::ptr;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Weak};
 
 use sp_abi::kernels::{TF_OpKernelConstruction, TF_OpKernelContext};
-use sp_runtime::{guard, handle};
+use sp_runtime::guard;
 
 use crate::kernel::attribute::Construction;
 use crate::kernel::call::context::{self, ContextRef};
 use crate::kernel::call::execution::run;
-use crate::kernel::call::instance::Instance;
+use crate::kernel::call::instance::{Instance, OwnsInstance};
 use crate::kernel::compare::{self, Reference};
 use crate::kernel::definition::{ComputeFunction, Kernel, KernelTable, PrepareFunction};
 use crate::kernel::fused_use::FusedUses;
@@ -41,6 +43,7 @@ impl Kernel {
                 outputs,
                 options,
                 counts: CallCounts::new(),
+                has_known_shapes: AtomicBool::new(false),
             },
             create: create::<T, INDEX>,
             prepare,
@@ -50,12 +53,18 @@ impl Kernel {
     }
 }
 
-/// The kernel of a node, for TensorFlow.
+/// The kernel of a node, for TensorFlow, which has a share of it. Commands of its calls have others.
 #[repr(C)]
 struct ConstructedKernel {
     instance: Instance,
     /// The kernel with which this one is compared.
     reference: Option<Box<Reference>>,
+}
+
+impl OwnsInstance for ConstructedKernel {
+    fn instance(&self) -> &Instance {
+        &self.instance
+    }
 }
 
 /// Constructs a kernel of a table. TensorFlow passes no pointer of ours, so there is one function for each kernel.
@@ -75,13 +84,18 @@ unsafe fn construct(
     // SAFETY: the caller guarantees that the construction is live.
     let construction = unsafe { Construction::from_raw(construction, kernel.spec.op) };
     let instance = guard::catch_panic("a kernel's construction", || {
-        Ok(ConstructedKernel {
-            instance: kernel.construct(&construction)?,
-            reference: Reference::new(kernel, &construction),
-        })
+        let mut instance = kernel.construct(&construction)?;
+        let reference = Reference::new(kernel, &construction);
+        Ok(Arc::new_cyclic(|shared: &Weak<ConstructedKernel>| {
+            instance.shared = Some(shared.clone());
+            ConstructedKernel {
+                instance,
+                reference,
+            }
+        }))
     });
     match instance {
-        Ok(instance) => handle::into_raw(instance),
+        Ok(instance) => Arc::into_raw(instance).cast_mut().cast(),
         Err(error) => {
             report_failure(&error, construction.fail(&error));
             ptr::null_mut()
@@ -132,7 +146,7 @@ unsafe fn compute_with(
         return unsafe { fail(context, &error) };
     }
     // SAFETY: `create` returned the instance, which the caller does not delete.
-    let instance = unsafe { handle::borrow::<ConstructedKernel>(instance) };
+    let instance = unsafe { &*instance.cast::<ConstructedKernel>() };
     let computed = guard::catch_panic("a kernel", || {
         let status = CallStatus::new(&instance.instance.status);
         // SAFETY: the caller guarantees that the context is live.
@@ -159,7 +173,7 @@ pub(super) unsafe extern "C" fn delete(instance: *mut c_void) {
     if !instance.is_null() {
         guard::run_with_default("a kernel's deletion", (), || {
             // SAFETY: `create` returned the instance, and TensorFlow deletes it once.
-            drop(unsafe { handle::from_raw::<ConstructedKernel>(instance) });
+            drop(unsafe { Arc::from_raw(instance.cast::<ConstructedKernel>()) });
         });
     }
 }

@@ -71,12 +71,14 @@ fn find_table(op: &str, matches: impl Fn(&Constraint) -> bool) -> Option<usize> 
 
 /// Returns one line for each registered kernel: op and types, `calls=N`, and of these the calls with staging copies,
 /// their bytes and time: `staged=N staged_bytes=N staged_us=N`, then the crate that has the kernel: `owner=NAME`. One of which calls
-/// were compared with the reference kernel has their number, and that of those that differ: `compared=N different=N`.
+/// have run behind has their number: `behind=N`. One of which calls were compared with the reference kernel has their number, and
+/// that of those that differ: `compared=N different=N`.
 fn report() -> String {
     let mut text = String::new();
     let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
     for (kernel, _) in registered.iter() {
-        let [all, staged, bytes, nanoseconds, compared, different] = kernel.spec.counts.load();
+        let [all, staged, bytes, nanoseconds, behind, compared, different] =
+            kernel.spec.counts.load();
         let (label, time) = (kernel.label(), nanoseconds / 1000);
         let owner = kernel.spec.options.owner;
         // Writing to a String does not fail.
@@ -84,6 +86,9 @@ fn report() -> String {
             text,
             "{label} calls={all} staged={staged} staged_bytes={bytes} staged_us={time} owner={owner}"
         );
+        if behind > 0 {
+            let _ = write!(text, " behind={behind}");
+        }
         if compared > 0 {
             let _ = write!(text, " compared={compared} different={different}");
         }

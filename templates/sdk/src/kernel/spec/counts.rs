@@ -16,6 +16,7 @@ pub struct CallCounts {
     staged: AtomicU64,
     staged_bytes: AtomicU64,
     staged_nanoseconds: AtomicU64,
+    behind: AtomicU64,
     compared: AtomicU64,
     different: AtomicU64,
 }
@@ -28,6 +29,7 @@ impl CallCounts {
             staged: AtomicU64::new(0),
             staged_bytes: AtomicU64::new(0),
             staged_nanoseconds: AtomicU64::new(0),
+            behind: AtomicU64::new(0),
             compared: AtomicU64::new(0),
             different: AtomicU64::new(0),
         }
@@ -48,6 +50,11 @@ impl CallCounts {
         }
     }
 
+    /// Counts a call that has ended before the kernel computes.
+    pub fn count_behind(&self) {
+        self.behind.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Returns true if the results of an earlier call have differed from the reference kernel's.
     pub fn has_difference(&self) -> bool {
         self.different.load(Ordering::Relaxed) > 0
@@ -60,14 +67,15 @@ impl CallCounts {
             .fetch_add(is_different.into(), Ordering::Relaxed);
     }
 
-    /// Returns the numbers of all calls, of those with staging copies, their bytes and nanoseconds, and of those that were
-    /// compared and that differ.
-    pub fn load(&self) -> [u64; 6] {
+    /// Returns the numbers of all calls, of those with staging copies, their bytes and nanoseconds, of those that have run behind, and
+    /// of those that were compared and that differ.
+    pub fn load(&self) -> [u64; 7] {
         [
             &self.all,
             &self.staged,
             &self.staged_bytes,
             &self.staged_nanoseconds,
+            &self.behind,
             &self.compared,
             &self.different,
         ]

@@ -16,6 +16,7 @@ pub(super) mod optional;
 
 use std::any::{Any, TypeId};
 use std::ffi::CStr;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use sp_abi::tf_datatype::TF_DataType;
 use sp_runtime::{Host, HostFunction, Releases, UnavailableFunction};
@@ -42,6 +43,9 @@ pub(super) struct KernelSpec {
     pub outputs: &'static [ArgumentSpec],
     pub options: &'static Options,
     pub counts: CallCounts,
+    /// True if only the shapes of inputs and the values in host memory decide the shapes of the outputs, and no values of others
+    /// make the kernel fail.
+    pub has_known_shapes: AtomicBool,
 }
 
 /// An op, with what its kernels have to know of it.
@@ -276,6 +280,16 @@ impl KernelSpec {
     /// Returns true if the host reads or writes an argument in device memory.
     pub fn has_host_access(&self) -> bool {
         self.arguments().any(|it| it.parameter.has_host_access)
+    }
+
+    /// Returns true if a call can end before the kernel computes.
+    pub fn runs_behind(&self) -> bool {
+        let mut outputs = self.outputs.iter().filter(|it| is_running(it.releases));
+        self.has_known_shapes.load(Ordering::Relaxed)
+            && !self.options.is_asynchronous
+            && self.options.device.is_none()
+            && !self.needs_functions()
+            && outputs.all(|it| !it.parameter.is_host && it.parameter.has_host_access)
     }
 
     /// Returns the constraints on attributes that the running release's op has.
