@@ -4,6 +4,6 @@
 pub use crate::kernel::{Context, In, Kernel, Out, kernel, kernels};
 #[doc(no_inline)]
 pub use crate::{
-    Description, Device, DeviceProperties, Error, HostAddressable, HostQueue, InPlace, MemoryAccess,
-    Result, vtable,
+    Description, Device, DeviceProperties, Error, HostAddressable, HostQueue, InPlace,
+    MemoryAccess, Result, vtable,
 };

@@ -4,9 +4,12 @@
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
 
-use sp_plugin::accelerator::{HostMemory, HostSource, HostTarget};
+use sp_plugin::accelerator::{
+    HostMemory, HostSource, HostTarget, LateCopies, LateSource, Region, check_lengths,
+};
 use sp_plugin::{Code, Error, Result};
 
+use crate::device::Virtaccel;
 use crate::driver::safe::va_queue;
 use crate::driver::{self, Driver, FUNCTIONS};
 
@@ -66,4 +69,14 @@ pub fn copy_out(
     let (host, len) = (target.as_mut_ptr().cast(), target.len() as u64);
     // SAFETY: the layer keeps the memory until the command has completed, and nobody else uses it.
     unsafe { driver.va_copy_to_host(queue.handle(), host, source as *const c_void, len) }
+}
+
+impl LateCopies<Virtaccel> for va_queue {
+    fn copy_in_late(&self, target: &Region<Virtaccel>, source: LateSource) -> Result<()> {
+        check_lengths(target.len(), source.len())?;
+        let (host, len) = (source.as_ptr().cast(), source.len() as u64);
+        let target = (target.allocation().address() + target.offset()) as *mut c_void;
+        // SAFETY: the layer keeps both memories until the command has completed. The driver reads the source when it runs.
+        Ok(unsafe { raw_driver()?.va_copy_to_device(self.handle(), target, host, len) }?)
+    }
 }

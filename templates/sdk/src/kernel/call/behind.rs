@@ -11,6 +11,9 @@ use std::ptr::NonNull;
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
+use sp_abi::kernels::TF_ExpectedOutputDataType;
+use sp_abi::tf_datatype::TF_DataType;
+
 use super::context::ContextRef;
 use super::detached::{Detached, HostTensor, Plan, PlannedOutput};
 use super::execution::{node_name, record};
@@ -20,6 +23,7 @@ use crate::access::{Access, Copies, staging_buffer};
 use crate::buffer::Buffer;
 use crate::element::ElementLayout;
 use crate::host_work::{HostQueue, HostWork, Transfer};
+use crate::limit::c_index;
 use crate::status::CallStatus;
 use crate::tensor::{Tensor, address};
 use crate::trace::{self, ActiveCall};
@@ -151,13 +155,21 @@ impl<D: Device> Behind<'_, D> {
     /// Calls the kernel to find its outputs. Returns `None` if it has not asked for all of them.
     fn plan(&self, inputs: &[HostTensor]) -> Option<Vec<PlannedOutput>> {
         let allocate = |bytes| self.allocate(bytes);
-        let count = self.instance.outputs.count(self.instance.spec.outputs);
-        let plan = Plan::new(count, &allocate);
+        let types = self.output_types().ok()?;
+        let plan = Plan::new(&types, &allocate);
         // SAFETY: no command has got the memory of the inputs yet.
         let detached = unsafe { Detached::planning(inputs, &plan) };
         // The result has no meaning: the kernel may not continue after its last output.
         let _ = compute::<D>(self.instance, &detached);
         plan.into_outputs()
+    }
+
+    fn output_types(&self) -> Result<Vec<TF_DataType>> {
+        let count = self.instance.outputs.count(self.instance.spec.outputs);
+        let (get, context) = (TF_ExpectedOutputDataType.get()?, self.context.to_raw()?);
+        // SAFETY: the context is live, and has as many outputs.
+        let dtype = |index| Ok(unsafe { get(context, c_index(index)?) });
+        (0..count).map(dtype).collect()
     }
 
     /// Allocates the outputs in device memory.

@@ -98,7 +98,7 @@ impl<'c> ContextRef<'c> {
     ) -> Result<Tensor> {
         check_shape(dims)?;
         if let Some(detached) = self.detached {
-            return detached.output(index, dtype, dims, None);
+            return detached.output(index, dims, None);
         }
         let (allocate, index) = (functions()?.allocate_output, c_index(index)?);
         let rank = c_index(dims.len())?;
@@ -180,7 +180,7 @@ impl<'c> ContextRef<'c> {
     ) -> Result<(Tensor, bool)> {
         check_shape(dims)?;
         if let Some(detached) = self.detached {
-            let tensor = detached.forward(input, output, dims)?;
+            let tensor = detached.output(output, dims, Some(input))?;
             return Ok((tensor, false));
         }
         let forward = functions()?.forward_input_or_allocate_output;

@@ -102,22 +102,10 @@ impl<'j> Detached<'j> {
         self.inputs.get(index).ok_or_else(no_tensor)?.handle()
     }
 
-    /// Returns output `index`, which may have the buffer of input `input` on the device.
-    pub fn forward(&self, input: usize, index: usize, dims: &[usize]) -> Result<Tensor> {
-        let dtype = self.inputs.get(input).ok_or_else(no_tensor)?.dtype;
-        self.output(index, dtype, dims, Some(input))
-    }
-
     /// Returns output `index`. One that may have the buffer of an input names it as `forwarded`.
-    pub fn output(
-        &self,
-        index: usize,
-        dtype: TF_DataType,
-        dims: &[usize],
-        forwarded: Option<usize>,
-    ) -> Result<Tensor> {
+    pub fn output(&self, index: usize, dims: &[usize], forwarded: Option<usize>) -> Result<Tensor> {
         match self.outputs {
-            Outputs::Planned(plan) => plan.add(index, dtype, dims, forwarded),
+            Outputs::Planned(plan) => plan.add(index, dims, forwarded),
             Outputs::Known(outputs) => {
                 let known = outputs.get(index).ok_or_else(no_tensor)?;
                 match known.dims[..] == *dims {
@@ -142,6 +130,7 @@ pub(in crate::kernel) struct Plan<'j> {
     allocate: &'j dyn Fn(usize) -> Result<Buffer>,
     outputs: RefCell<Vec<Option<PlannedOutput>>>,
     missing: Cell<usize>,
+    types: &'j [TF_DataType],
 }
 
 /// An output.
@@ -152,13 +141,14 @@ pub(in crate::kernel) struct PlannedOutput {
 }
 
 impl<'j> Plan<'j> {
-    /// Creates the plan of a call with this number of outputs, each in memory that `allocate` returns.
-    pub fn new(count: usize, allocate: &'j dyn Fn(usize) -> Result<Buffer>) -> Self {
-        let outputs = (0..count).map(|_| None).collect();
+    /// Creates the plan of a call with outputs of these types, each in memory that `allocate` returns.
+    pub fn new(types: &'j [TF_DataType], allocate: &'j dyn Fn(usize) -> Result<Buffer>) -> Self {
+        let outputs = types.iter().map(|_| None).collect();
         Self {
             allocate,
             outputs: RefCell::new(outputs),
-            missing: Cell::new(count),
+            missing: Cell::new(types.len()),
+            types,
         }
     }
 
@@ -167,13 +157,9 @@ impl<'j> Plan<'j> {
         self.outputs.into_inner().into_iter().collect()
     }
 
-    fn add(
-        &self,
-        index: usize,
-        dtype: TF_DataType,
-        dims: &[usize],
-        forwarded: Option<usize>,
-    ) -> Result<Tensor> {
+    fn add(&self, index: usize, dims: &[usize], forwarded: Option<usize>) -> Result<Tensor> {
+        // That of the op's definition, as of an output that TensorFlow allocates.
+        let dtype = *self.types.get(index).ok_or_else(no_tensor)?;
         let bytes = byte_len_of(dims, ElementLayout::from_dtype(dtype)?.width)?;
         let Ok(dims) = Dims::try_new::<std::convert::Infallible>(dims.len(), |it| Ok(dims[it]));
         let tensor = HostTensor::in_buffer(dtype, dims, (self.allocate)(bytes)?)?;
