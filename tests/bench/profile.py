@@ -1,7 +1,8 @@
 """Measures what a profile adds to a step of a CNN: `profile.py PYTHON [--rounds N]`, in an environment with TensorFlow and the plugin.
 
-In a process, sessions alternate: none, one with `device_tracer_level` 0, in which releases up to 2.18 start no profiler of a plugin, one with 1. The figure of a session is the
-tenth percentile of the time of a step, which other programs disturb least; the results are the medians over the sessions.
+In a process, sessions alternate: none, one with `device_tracer_level` 0, in which releases up to 2.18 start no profiler of a plugin, and
+one with level 1. The figure of a session is the tenth percentile of the time of a step, which other programs disturb least; the results
+are the medians over the sessions.
 """
 
 import argparse
