@@ -1,0 +1,148 @@
+//! The text of numbers. MLIR prints seven digits if they are the number, then as many as its type needs, then its bits.
+
+use crate::elements::Element;
+use crate::entry::Entry;
+
+/// Returns the text of a number of a type of VHLO or of the builtin dialect.
+pub(super) fn scalar(type_: &Entry<'_>, bits: u64) -> String {
+    let width = type_.bit_width().unwrap_or(64);
+    match type_.layout.name.trim_end_matches("_v1") {
+        "bf16" => float(Element::BFloat16, bits),
+        "f16" | "f32" | "f64" => float(Element::Float(width), bits),
+        name if name.starts_with('f') => float(Element::OtherFloat(width), bits),
+        "bool" => integer(Element::Boolean, bits),
+        name if name.starts_with('u') => integer(Element::Unsigned(width), bits),
+        "integer" if width == 1 => integer(Element::Boolean, bits),
+        _ => integer(Element::Signed(width), bits),
+    }
+}
+
+/// Returns the text of an element of a tensor.
+pub(super) fn element(element: Element, bytes: &[u8]) -> String {
+    if let Element::Complex32 | Element::Complex64 = element {
+        let (real, imaginary) = bytes.split_at(bytes.len() / 2);
+        let part = Element::Float(real.len() as u32 * 8);
+        return format!(
+            "({},{})",
+            float(part, bits(real)),
+            float(part, bits(imaginary))
+        );
+    }
+    match element {
+        Element::Boolean | Element::Signed(_) | Element::Unsigned(_) => {
+            integer(element, bits(bytes))
+        }
+        _ => float(element, bits(bytes)),
+    }
+}
+
+fn bits(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .rev()
+        .fold(0, |bits, &byte| bits << 8 | u64::from(byte))
+}
+
+fn integer(element: Element, bits: u64) -> String {
+    match element {
+        Element::Boolean => (bits & 1 != 0).to_string(),
+        Element::Signed(width @ 1..=64) => {
+            let unused = 64 - width;
+            ((bits << unused) as i64 >> unused).to_string()
+        }
+        Element::Unsigned(width @ 1..=63) => (bits & ((1 << width) - 1)).to_string(),
+        _ => bits.to_string(),
+    }
+}
+
+/// The bits of the exponent and of the significand, without the leading one.
+fn format_of(element: Element) -> Option<(u32, u32)> {
+    match element {
+        Element::Float(16) => Some((5, 10)),
+        Element::BFloat16 => Some((8, 7)),
+        Element::Float(32) => Some((8, 23)),
+        Element::Float(64) => Some((11, 52)),
+        _ => None,
+    }
+}
+
+/// Returns the text of a floating-point number.
+pub(super) fn float(element: Element, bits: u64) -> String {
+    let hexadecimal = || format!("0x{bits:X}");
+    let Some((exponent, significand)) = format_of(element) else {
+        return hexadecimal();
+    };
+    let value = decode(bits, exponent, significand);
+    if !value.is_finite() {
+        return hexadecimal();
+    }
+    let short = format!("{value:.5e}");
+    if short
+        .parse()
+        .is_ok_and(|parsed| round(parsed, exponent, significand) == value)
+    {
+        let (digits, exponent) = short.split_once('e').unwrap_or((&short, "0"));
+        let (sign, exponent) = exponent
+            .strip_prefix('-')
+            .map_or(('+', exponent), |rest| ('-', rest));
+        return format!("{digits}0e{sign}{exponent:0>2}");
+    }
+    long(value, significand + 1).unwrap_or_else(hexadecimal)
+}
+
+/// Converts a number from a format of at most 64 bits.
+fn decode(bits: u64, exponent: u32, significand: u32) -> f64 {
+    if significand == 52 {
+        return f64::from_bits(bits);
+    }
+    let fraction = bits & ((1 << significand) - 1);
+    let power = (bits >> significand & ((1 << exponent) - 1)) as i32;
+    let bias = (1 << (exponent - 1)) - 1;
+    let magnitude = match power {
+        0 => fraction as f64 * 2_f64.powi(1 - bias - significand as i32),
+        _ if power == (1 << exponent) - 1 => f64::INFINITY,
+        _ => (fraction | 1 << significand) as f64 * 2_f64.powi(power - bias - significand as i32),
+    };
+    if bits >> (exponent + significand) & 1 != 0 {
+        -magnitude
+    } else {
+        magnitude
+    }
+}
+
+/// Rounds a number to the nearest of a format.
+fn round(value: f64, exponent: u32, significand: u32) -> f64 {
+    if significand == 52 || value == 0.0 {
+        return value;
+    }
+    let smallest = 2 - (1 << (exponent - 1));
+    let power = ((value.to_bits() >> 52 & 0x7ff) as i32 - 1023).max(smallest);
+    let unit = 2_f64.powi(power - significand as i32);
+    (value / unit).round_ties_even() * unit
+}
+
+/// Returns the text with all digits that a number of a precision needs, or `None` if it is an integer.
+fn long(value: f64, precision: u32) -> Option<String> {
+    let limit = 2 + precision as usize * 59 / 196;
+    let text = format!("{:.1$e}", value.abs(), limit - 1);
+    let (digits, exponent) = text.split_once('e')?;
+    let digits = digits.replace('.', "");
+    let digits = digits.trim_end_matches('0');
+    let exponent: i32 = exponent.parse().ok()?;
+    let sign = if value < 0.0 { "-" } else { "" };
+    let (first, rest) = digits.split_at(1);
+    let last = exponent - (digits.len() as i32 - 1);
+    Some(
+        if exponent < -3 || last > 0 && (last > 3 || exponent >= limit as i32) {
+            let rest = if rest.is_empty() { "0" } else { rest };
+            format!("{sign}{first}.{rest}E{exponent:+}")
+        } else if last >= 0 {
+            return None;
+        } else if exponent >= 0 {
+            let (whole, fraction) = digits.split_at(exponent as usize + 1);
+            format!("{sign}{whole}.{fraction}")
+        } else {
+            format!("{sign}0.{}{digits}", "0".repeat(-exponent as usize - 1))
+        },
+    )
+}
