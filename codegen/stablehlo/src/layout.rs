@@ -160,9 +160,9 @@ const API_VERSIONS: &[&str] = &[
 ];
 
 const OUTPUT_OPERAND_ALIAS: &[(&str, Kind)] = &[
-    ("output_tuple_indices", Integers),
-    ("operand_index", Integer),
-    ("operand_tuple_indices", Integers),
+    ("outputTupleIndices", Integers),
+    ("operandIndex", Integer),
+    ("operandTupleIndices", Integers),
 ];
 
 /// Types of VHLO 1.0 to 1.20.

@@ -311,7 +311,10 @@ impl Printer<'_, '_> {
                     fields.filter(|(_, value)| !matches!(value, Value::OptionalAttribute(None)));
                 self.list(present, |printer, ((field, _), value)| {
                     write!(printer, "{field} = ")?;
-                    printer.value(value)
+                    match value {
+                        Value::Integers(numbers) => write!(printer, "{numbers:?}"),
+                        value => printer.value(value),
+                    }
                 })?;
             }
         }

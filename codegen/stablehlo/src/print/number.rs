@@ -76,18 +76,51 @@ pub(super) fn float(element: Element, bits: u64) -> String {
     if !value.is_finite() {
         return hexadecimal();
     }
-    let short = format!("{value:.5e}");
-    if short
-        .parse()
-        .is_ok_and(|parsed| round(parsed, exponent, significand) == value)
-    {
-        let (digits, exponent) = short.split_once('e').unwrap_or((&short, "0"));
-        let (sign, exponent) = exponent
-            .strip_prefix('-')
-            .map_or(('+', exponent), |rest| ('-', rest));
-        return format!("{digits}0e{sign}{exponent:0>2}");
+    let sign = if value.is_sign_negative() { "-" } else { "" };
+    let short = format!("{sign}{}", short(value.abs()));
+    if short.parse().is_ok_and(|parsed| round(parsed, exponent, significand) == value) {
+        return short;
     }
-    long(value, significand + 1).unwrap_or_else(hexadecimal)
+    long(value.abs(), significand + 1).map_or_else(hexadecimal, |text| format!("{sign}{text}"))
+}
+
+/// Returns digits of a positive number, and the power of ten of the last one. As LLVM does it, the number is first cut to
+/// the bits that `precision` digits need, and then rounded to that many digits.
+fn digits(value: f64, precision: usize) -> (String, i32) {
+    let stored = (value.to_bits() >> 52) as i32;
+    let fraction = value.to_bits() & ((1 << 52) - 1);
+    let (odd, power) = if stored == 0 { (fraction, -1074) } else { (fraction | 1 << 52, stored - 1075) };
+    let power = power + odd.trailing_zeros() as i32;
+    let places = (-power).max(0) as usize;
+    let mut digits = format!("{value:.places$}").replace('.', "").trim_start_matches('0').to_owned();
+    let bits = (value.log2() + places as f64 * 10_f64.log2()).floor() as usize + 1;
+    let cut = bits.saturating_sub((precision * 196 + 58) / 59) * 59 / 196;
+    digits.truncate(digits.len() - cut);
+    let exact = digits.len();
+    digits.truncate(digits.trim_end_matches('0').len());
+    let mut last = cut as i32 - places as i32 + (exact - digits.len()) as i32;
+    if digits.len() > precision {
+        last += (digits.len() - precision) as i32;
+        let is_up = digits.as_bytes()[precision] >= b'5';
+        digits.truncate(precision);
+        let rounded = digits.parse::<u128>().unwrap_or_default() + u128::from(is_up);
+        digits = rounded.to_string();
+        last += (digits.len() - digits.trim_end_matches('0').len()) as i32;
+        digits.truncate(digits.trim_end_matches('0').len());
+    }
+    (digits, last)
+}
+
+/// Returns the text with seven digits, of which six are of the number.
+fn short(value: f64) -> String {
+    if value == 0.0 {
+        return "0.000000e+00".to_owned();
+    }
+    let (digits, last) = digits(value, 6);
+    let (first, rest) = digits.split_at(1);
+    let exponent = last + rest.len() as i32;
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{first}.{rest:0<6}e{sign}{:02}", exponent.abs())
 }
 
 /// Converts a number from a format of at most 64 bits.
@@ -124,25 +157,18 @@ fn round(value: f64, exponent: u32, significand: u32) -> f64 {
 /// Returns the text with all digits that a number of a precision needs, or `None` if it is an integer.
 fn long(value: f64, precision: u32) -> Option<String> {
     let limit = 2 + precision as usize * 59 / 196;
-    let text = format!("{:.1$e}", value.abs(), limit - 1);
-    let (digits, exponent) = text.split_once('e')?;
-    let digits = digits.replace('.', "");
-    let digits = digits.trim_end_matches('0');
-    let exponent: i32 = exponent.parse().ok()?;
-    let sign = if value < 0.0 { "-" } else { "" };
+    let (digits, last) = digits(value, limit);
     let (first, rest) = digits.split_at(1);
-    let last = exponent - (digits.len() as i32 - 1);
-    Some(
-        if exponent < -3 || last > 0 && (last > 3 || exponent >= limit as i32) {
-            let rest = if rest.is_empty() { "0" } else { rest };
-            format!("{sign}{first}.{rest}E{exponent:+}")
-        } else if last >= 0 {
-            return None;
-        } else if exponent >= 0 {
-            let (whole, fraction) = digits.split_at(exponent as usize + 1);
-            format!("{sign}{whole}.{fraction}")
-        } else {
-            format!("{sign}0.{}{digits}", "0".repeat(-exponent as usize - 1))
-        },
-    )
+    let exponent = last + rest.len() as i32;
+    Some(if exponent < -3 || last > 0 && (last > 3 || exponent >= limit as i32) {
+        let rest = if rest.is_empty() { "0" } else { rest };
+        format!("{first}.{rest}E{exponent:+}")
+    } else if last >= 0 {
+        return None;
+    } else if exponent >= 0 {
+        let (whole, fraction) = digits.split_at(exponent as usize + 1);
+        format!("{whole}.{fraction}")
+    } else {
+        format!("0.{}{digits}", "0".repeat(-exponent as usize - 1))
+    })
 }
