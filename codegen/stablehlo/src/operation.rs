@@ -4,7 +4,7 @@ use crate::cursor::{Cursor, MAX_DEPTH};
 use crate::elements::Elements;
 use crate::entry::{Context, Entry, Value};
 use crate::error::ReadError;
-use crate::properties;
+use crate::properties::AttributeNames;
 use crate::section::{self, Names, Sections};
 use crate::table::Tables;
 
@@ -94,6 +94,7 @@ impl<'a> Module<'a> {
                 types: &tables.types,
             },
             names: &names,
+            attribute_names: AttributeNames::new(),
             values: Vec::new(),
             scope: Vec::new(),
         };
@@ -149,6 +150,7 @@ struct Reader<'a, 'b> {
     properties: Vec<Cursor<'a>>,
     context: Context<'a, 'b>,
     names: &'b Names<'a>,
+    attribute_names: AttributeNames,
     /// Type of each value of the program. Those of a region are added when it begins, and get their type when defined.
     values: Vec<usize>,
     /// Values that operations may refer to: those of the regions around them, up to an isolated one.
@@ -280,7 +282,7 @@ impl<'a> Reader<'a, '_> {
             return self.module_properties(&mut bytes);
         }
         let names = if dialect == "vhlo" {
-            properties::names(name)
+            self.attribute_names.find(name)
         } else {
             None
         };
@@ -288,8 +290,7 @@ impl<'a> Reader<'a, '_> {
             return Ok(Properties::Opaque(bytes.bytes(bytes.len())?));
         };
         let known = names
-            .iter()
-            .map(|name| Ok((*name, self.attribute(&mut bytes)?)))
+            .map(|name| Ok((name, self.attribute(&mut bytes)?)))
             .collect::<Result<_, _>>()?;
         bytes.expect_end(name)?;
         Ok(Properties::Known(known))

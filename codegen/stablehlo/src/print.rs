@@ -226,7 +226,7 @@ impl Printer<'_, '_> {
     fn type_(&mut self, index: usize) -> fmt::Result {
         let type_ = &self.module.types[index];
         if type_.layout.name == "text" || type_.dialect != "vhlo" {
-            return self.foreign(type_);
+            return self.builtin_type(index);
         }
         write!(self, "!vhlo.{}", type_.layout.name)?;
         if type_.values.is_empty() {
@@ -355,7 +355,7 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// Prints an attribute or a type of another dialect than VHLO.
+    /// Prints an attribute of another dialect than VHLO, or a type that is not known.
     fn foreign(&mut self, entry: &Entry<'_>) -> fmt::Result {
         match (entry.layout.name, &entry.values[..]) {
             ("text", [Value::Bytes(text)]) => {
@@ -369,10 +369,6 @@ impl Printer<'_, '_> {
             }
             ("float", [Value::Type(type_), Value::Bits(bits)]) => {
                 self.number(*type_, *bits, "float")
-            }
-            ("integer", [Value::Natural(number)]) => {
-                let prefix = ["i", "si", "ui", "?"][(*number & 3) as usize];
-                write!(self, "{prefix}{}", number >> 2)
             }
             ("array" | "type", [value]) => self.value(value),
             (name, []) => self.write_str(name),
@@ -431,27 +427,28 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// Prints the type of the builtin dialect for a type of VHLO.
+    /// Prints a type of another dialect than VHLO, and a type of VHLO as one of the builtin dialect.
     fn builtin_type(&mut self, index: usize) -> fmt::Result {
         let type_ = &self.module.types[index];
-        if type_.dialect != "vhlo" {
-            return self.foreign(type_);
-        }
         match (type_.layout.name, &type_.values[..]) {
             ("bool_v1", _) => self.write_str("i1"),
-            ("tensor_v1", [.., Value::Integers(shape), Value::Type(element)]) => {
+            ("tensor_v1" | "tensor", [.., Value::Integers(shape), Value::Type(element)]) => {
                 self.write_str("tensor<")?;
                 self.shape(shape)?;
                 self.builtin_type(*element)?;
                 self.write_str(">")
             }
-            ("complex_v1", [Value::Type(element)]) => {
+            ("complex_v1" | "complex", [Value::Type(element)]) => {
                 self.write_str("complex<")?;
                 self.builtin_type(*element)?;
                 self.write_str(">")
             }
+            ("integer", [Value::Natural(number)]) => {
+                let prefix = ["i", "si", "ui", "?"][(*number & 3) as usize];
+                write!(self, "{prefix}{}", number >> 2)
+            }
             (name, []) => self.write_str(name.trim_end_matches("_v1")),
-            _ => self.type_(index),
+            _ => self.foreign(type_),
         }
     }
 

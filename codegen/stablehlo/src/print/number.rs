@@ -78,7 +78,10 @@ pub(super) fn float(element: Element, bits: u64) -> String {
     }
     let sign = if value.is_sign_negative() { "-" } else { "" };
     let short = format!("{sign}{}", short(value.abs()));
-    if short.parse().is_ok_and(|parsed| round(parsed, exponent, significand) == value) {
+    if short
+        .parse()
+        .is_ok_and(|parsed| round(parsed, exponent, significand) == value)
+    {
         return short;
     }
     long(value.abs(), significand + 1).map_or_else(hexadecimal, |text| format!("{sign}{text}"))
@@ -89,10 +92,17 @@ pub(super) fn float(element: Element, bits: u64) -> String {
 fn digits(value: f64, precision: usize) -> (String, i32) {
     let stored = (value.to_bits() >> 52) as i32;
     let fraction = value.to_bits() & ((1 << 52) - 1);
-    let (odd, power) = if stored == 0 { (fraction, -1074) } else { (fraction | 1 << 52, stored - 1075) };
+    let (odd, power) = if stored == 0 {
+        (fraction, -1074)
+    } else {
+        (fraction | 1 << 52, stored - 1075)
+    };
     let power = power + odd.trailing_zeros() as i32;
     let places = (-power).max(0) as usize;
-    let mut digits = format!("{value:.places$}").replace('.', "").trim_start_matches('0').to_owned();
+    let mut digits = format!("{value:.places$}")
+        .replace('.', "")
+        .trim_start_matches('0')
+        .to_owned();
     let bits = (value.log2() + places as f64 * 10_f64.log2()).floor() as usize + 1;
     let cut = bits.saturating_sub((precision * 196 + 58) / 59) * 59 / 196;
     digits.truncate(digits.len() - cut);
@@ -160,15 +170,17 @@ fn long(value: f64, precision: u32) -> Option<String> {
     let (digits, last) = digits(value, limit);
     let (first, rest) = digits.split_at(1);
     let exponent = last + rest.len() as i32;
-    Some(if exponent < -3 || last > 0 && (last > 3 || exponent >= limit as i32) {
-        let rest = if rest.is_empty() { "0" } else { rest };
-        format!("{first}.{rest}E{exponent:+}")
-    } else if last >= 0 {
-        return None;
-    } else if exponent >= 0 {
-        let (whole, fraction) = digits.split_at(exponent as usize + 1);
-        format!("{whole}.{fraction}")
-    } else {
-        format!("0.{}{digits}", "0".repeat(-exponent as usize - 1))
-    })
+    Some(
+        if exponent < -3 || last > 0 && (last > 3 || exponent >= limit as i32) {
+            let rest = if rest.is_empty() { "0" } else { rest };
+            format!("{first}.{rest}E{exponent:+}")
+        } else if last >= 0 {
+            return None;
+        } else if exponent >= 0 {
+            let (whole, fraction) = digits.split_at(exponent as usize + 1);
+            format!("{whole}.{fraction}")
+        } else {
+            format!("0.{}{digits}", "0".repeat(-exponent as usize - 1))
+        },
+    )
 }
