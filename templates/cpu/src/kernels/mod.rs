@@ -30,6 +30,7 @@ mod crop;
 mod ctc;
 mod cudnn_rnn;
 mod diagonal;
+mod distributions;
 mod einsum;
 #[doc(hidden)] // The macros of rows of the table name its functions.
 pub mod elementwise;
@@ -48,6 +49,7 @@ mod layout;
 mod mat_mul;
 mod movement;
 mod nn;
+mod optimizers; // since 2.6
 mod partition;
 mod patches;
 mod pool;
