@@ -181,12 +181,7 @@ fn check_shapes<T: Element, const N: usize>(
 
 /// Returns the kernels of this file.
 pub fn table() -> Vec<&'static Kernel> {
-    let mut table = kernels![
-        apply_gradient_descent,
-        apply_adam,
-        momentum,
-        keras_momentum
-    ];
+    let mut table = kernels![apply_gradient_descent, apply_adam, momentum, keras_momentum];
     table.extend(rule_table());
     table
 }
