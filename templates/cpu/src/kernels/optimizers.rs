@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! name: op (check of the coefficients), op for rows (check of the gradient's shape, check of the coefficients)
-//!     for [variables] (coefficients) (attributes), gradient => rule of compute/training/rules
+//!     for [variables] (coefficients) (attributes), gradient => rule of compute/ops/training/rules
 //! ```
 //!
 //! The consumers are the macros of `training` and `sparse_training`.
