@@ -71,10 +71,20 @@ fn each_header_compiles_alone_in_c_and_cpp() {
         let text = include(std::slice::from_ref(&name));
         // The other compilers compile all headers at once, in other tests.
         for compiler in c.iter().take(1) {
-            assert_compiles(compiler, "-std=c11 -fsyntax-only", &format!("{name}.c"), &text);
+            assert_compiles(
+                compiler,
+                "-std=c11 -fsyntax-only",
+                &format!("{name}.c"),
+                &text,
+            );
         }
         for compiler in cpp.iter().take(1) {
-            assert_compiles(compiler, "-std=c++17 -fsyntax-only", &format!("{name}.cc"), &text);
+            assert_compiles(
+                compiler,
+                "-std=c++17 -fsyntax-only",
+                &format!("{name}.cc"),
+                &text,
+            );
         }
     }
 }
