@@ -14,8 +14,8 @@ pub enum Element {
     /// A floating-point number of 16, 32 or 64 bits of IEEE 754.
     Float(u32),
     BFloat16,
-    /// A floating-point number in another format.
-    OtherFloat(u32),
+    /// A floating-point number of at most eight bits, with the name of its format.
+    SmallFloat(&'static str),
     Complex32,
     Complex64,
 }
@@ -52,19 +52,18 @@ impl Element {
             },
             name if name.starts_with('u') => width.map(Self::Unsigned),
             name if name.starts_with('i') => width.map(Self::Signed),
-            _ => width.map(Self::OtherFloat),
+            name => width
+                .filter(|width| *width <= 8)
+                .map(|_| Self::SmallFloat(name)),
         }
     }
 
     /// Returns how many bytes an element has.
     pub fn size(self) -> usize {
         let bits = match self {
-            Self::Boolean => 8,
+            Self::Boolean | Self::SmallFloat(_) => 8,
             Self::BFloat16 => 16,
-            Self::Signed(bits)
-            | Self::Unsigned(bits)
-            | Self::Float(bits)
-            | Self::OtherFloat(bits) => bits,
+            Self::Signed(bits) | Self::Unsigned(bits) | Self::Float(bits) => bits,
             Self::Complex32 => 64,
             Self::Complex64 => 128,
         };

@@ -74,6 +74,9 @@ def constants(jnp, numpy):
     spread = [random.standard_normal(90) * 10.0 ** random.randint(-12, 12, 90) for _ in range(20)]
     for name in ["float32", "float64", "bfloat16"]:
         yield f"spread_{name}", lambda name=name: tuple(jnp.asarray(it).astype(name) for it in spread), []
+    for name in [name for name in TYPES if name.startswith("float8")]:
+        parts = [numpy.arange(start, start + 64, dtype="uint8").view(jnp.dtype(name)) for start in range(0, 256, 64)]
+        yield f"constants_{name}", lambda parts=parts: tuple(jnp.asarray(it) for it in parts), []
     booleans = [random.randint(0, 2, count) == 1 for count in [*range(1, 20), 99, 100, 101, 128]]
     yield "constants_bool", lambda: tuple(jnp.asarray(it) for it in booleans), []
     yield "constants_shapes", lambda: (numpy.zeros((0, 3)), numpy.ones((1, 1)), numpy.arange(12).reshape(1, 3, 1, 4), numpy.arange(300)), []

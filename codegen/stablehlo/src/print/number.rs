@@ -9,7 +9,7 @@ pub(super) fn scalar(type_: &Entry<'_>, bits: u64) -> String {
     match type_.layout.name.trim_end_matches("_v1") {
         "bf16" => float(Element::BFloat16, bits),
         "f16" | "f32" | "f64" => float(Element::Float(width), bits),
-        name if name.starts_with('f') => float(Element::OtherFloat(width), bits),
+        name if name.starts_with('f') => float(Element::SmallFloat(name), bits),
         "bool" => integer(Element::Boolean, bits),
         name if name.starts_with('u') => integer(Element::Unsigned(width), bits),
         "integer" if width == 1 => integer(Element::Boolean, bits),
@@ -55,36 +55,118 @@ fn integer(element: Element, bits: u64) -> String {
     }
 }
 
-/// The bits of the exponent and of the significand, without the leading one.
-fn format_of(element: Element) -> Option<(u32, u32)> {
-    match element {
-        Element::Float(16) => Some((5, 10)),
-        Element::BFloat16 => Some((8, 7)),
-        Element::Float(32) => Some((8, 23)),
-        Element::Float(64) => Some((11, 52)),
-        _ => None,
+/// A format of floating-point numbers.
+#[derive(Clone, Copy)]
+struct Format {
+    /// Bits of the exponent.
+    exponent: u32,
+    /// Bits of the significand, without the leading one.
+    significand: u32,
+    bias: i32,
+    special: Special,
+}
+
+/// The bits that are no finite number.
+#[derive(Clone, Copy)]
+enum Special {
+    /// Those with the largest exponent.
+    LargestExponent,
+    /// Those with all bits set but the sign.
+    AllOnes,
+    /// Those of a negative zero.
+    NegativeZero,
+    None,
+}
+
+impl Format {
+    const fn new(exponent: u32, significand: u32, bias: i32, special: Special) -> Self {
+        Self {
+            exponent,
+            significand,
+            bias,
+            special,
+        }
+    }
+
+    fn of(element: Element) -> Option<Self> {
+        use Special::{AllOnes, LargestExponent, NegativeZero, None};
+        Some(match element {
+            Element::Float(16) => Self::new(5, 10, 15, LargestExponent),
+            Element::BFloat16 => Self::new(8, 7, 127, LargestExponent),
+            Element::Float(32) => Self::new(8, 23, 127, LargestExponent),
+            Element::Float(64) => Self::new(11, 52, 1023, LargestExponent),
+            Element::SmallFloat("f8E5M2") => Self::new(5, 2, 15, LargestExponent),
+            Element::SmallFloat("f8E4M3") => Self::new(4, 3, 7, LargestExponent),
+            Element::SmallFloat("f8E3M4") => Self::new(3, 4, 3, LargestExponent),
+            Element::SmallFloat("f8E4M3FN") => Self::new(4, 3, 7, AllOnes),
+            Element::SmallFloat("f8E4M3FNUZ") => Self::new(4, 3, 8, NegativeZero),
+            Element::SmallFloat("f8E5M2FNUZ") => Self::new(5, 2, 16, NegativeZero),
+            Element::SmallFloat("f8E4M3B11FNUZ") => Self::new(4, 3, 11, NegativeZero),
+            Element::SmallFloat("f6E2M3FN") => Self::new(2, 3, 1, None),
+            Element::SmallFloat("f6E3M2FN") => Self::new(3, 2, 3, None),
+            Element::SmallFloat("f4E2M1FN") => Self::new(2, 1, 1, None),
+            _ => return Option::None,
+        })
+    }
+
+    fn is_finite(self, bits: u64) -> bool {
+        let sign = 1 << (self.exponent + self.significand);
+        let largest = ((1 << self.exponent) - 1) << self.significand;
+        match self.special {
+            Special::LargestExponent => bits & largest != largest,
+            Special::AllOnes => bits | sign != sign | (sign - 1),
+            Special::NegativeZero => bits != sign,
+            Special::None => true,
+        }
+    }
+
+    /// Converts the bits of a finite number.
+    fn decode(self, bits: u64) -> f64 {
+        if self.significand == 52 {
+            return f64::from_bits(bits);
+        }
+        let fraction = bits & ((1 << self.significand) - 1);
+        let power = (bits >> self.significand & ((1 << self.exponent) - 1)) as i32;
+        let unit = |power: i32| 2_f64.powi(power - self.bias - self.significand as i32);
+        let magnitude = match power {
+            0 => fraction as f64 * unit(1),
+            _ => (fraction | 1 << self.significand) as f64 * unit(power),
+        };
+        if bits >> (self.exponent + self.significand) & 1 != 0 {
+            -magnitude
+        } else {
+            magnitude
+        }
+    }
+
+    /// Rounds a number to the nearest of the format.
+    fn round(self, value: f64) -> f64 {
+        if self.significand == 52 || value == 0.0 {
+            return value;
+        }
+        let power = ((value.to_bits() >> 52 & 0x7ff) as i32 - 1023).max(1 - self.bias);
+        let unit = 2_f64.powi(power - self.significand as i32);
+        (value / unit).round_ties_even() * unit
     }
 }
 
 /// Returns the text of a floating-point number.
 pub(super) fn float(element: Element, bits: u64) -> String {
     let hexadecimal = || format!("0x{bits:X}");
-    let Some((exponent, significand)) = format_of(element) else {
+    let Some(format) = Format::of(element).filter(|it| it.is_finite(bits)) else {
         return hexadecimal();
     };
-    let value = decode(bits, exponent, significand);
-    if !value.is_finite() {
-        return hexadecimal();
-    }
+    let value = format.decode(bits);
     let sign = if value.is_sign_negative() { "-" } else { "" };
     let short = format!("{sign}{}", short(value.abs()));
     if short
         .parse()
-        .is_ok_and(|parsed| round(parsed, exponent, significand) == value)
+        .is_ok_and(|parsed| format.round(parsed) == value)
     {
         return short;
     }
-    long(value.abs(), significand + 1).map_or_else(hexadecimal, |text| format!("{sign}{text}"))
+    long(value.abs(), format.significand + 1)
+        .map_or_else(hexadecimal, |text| format!("{sign}{text}"))
 }
 
 /// Returns digits of a positive number, and the power of ten of the last one. As LLVM does it, the number is first cut to
@@ -104,7 +186,7 @@ fn digits(value: f64, precision: usize) -> (String, i32) {
         .trim_start_matches('0')
         .to_owned();
     let bits = (value.log2() + places as f64 * 10_f64.log2()).floor() as usize + 1;
-    let cut = bits.saturating_sub((precision * 196 + 58) / 59) * 59 / 196;
+    let cut = bits.saturating_sub((precision * 196).div_ceil(59)) * 59 / 196;
     digits.truncate(digits.len() - cut);
     let exact = digits.len();
     digits.truncate(digits.trim_end_matches('0').len());
@@ -131,37 +213,6 @@ fn short(value: f64) -> String {
     let exponent = last + rest.len() as i32;
     let sign = if exponent < 0 { '-' } else { '+' };
     format!("{first}.{rest:0<6}e{sign}{:02}", exponent.abs())
-}
-
-/// Converts a number from a format of at most 64 bits.
-fn decode(bits: u64, exponent: u32, significand: u32) -> f64 {
-    if significand == 52 {
-        return f64::from_bits(bits);
-    }
-    let fraction = bits & ((1 << significand) - 1);
-    let power = (bits >> significand & ((1 << exponent) - 1)) as i32;
-    let bias = (1 << (exponent - 1)) - 1;
-    let magnitude = match power {
-        0 => fraction as f64 * 2_f64.powi(1 - bias - significand as i32),
-        _ if power == (1 << exponent) - 1 => f64::INFINITY,
-        _ => (fraction | 1 << significand) as f64 * 2_f64.powi(power - bias - significand as i32),
-    };
-    if bits >> (exponent + significand) & 1 != 0 {
-        -magnitude
-    } else {
-        magnitude
-    }
-}
-
-/// Rounds a number to the nearest of a format.
-fn round(value: f64, exponent: u32, significand: u32) -> f64 {
-    if significand == 52 || value == 0.0 {
-        return value;
-    }
-    let smallest = 2 - (1 << (exponent - 1));
-    let power = ((value.to_bits() >> 52 & 0x7ff) as i32 - 1023).max(smallest);
-    let unit = 2_f64.powi(power - significand as i32);
-    (value / unit).round_ties_even() * unit
 }
 
 /// Returns the text with all digits that a number of a precision needs, or `None` if it is an integer.
