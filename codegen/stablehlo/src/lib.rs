@@ -25,3 +25,4 @@ pub use error::ReadError;
 pub use layout::{Kind, Layout};
 pub use operation::{Block, Module, Operation, Properties, Region};
 pub use print::TextTooLong;
+pub use section::Dialect;

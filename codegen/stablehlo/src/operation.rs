@@ -5,7 +5,7 @@ use crate::elements::Elements;
 use crate::entry::{Context, Entry, Value};
 use crate::error::ReadError;
 use crate::properties::AttributeNames;
-use crate::section::{self, Names, Sections};
+use crate::section::{self, Dialect, Names, Sections};
 use crate::table::Tables;
 
 /// A program.
@@ -15,8 +15,8 @@ pub struct Module<'a> {
     pub version: u64,
     /// Name of the program that wrote it, such as `StableHLO_v1.13.0`.
     pub producer: &'a [u8],
-    /// Names of the dialects that are used.
-    pub dialects: Vec<&'a str>,
+    /// Dialects that are used.
+    pub dialects: Vec<Dialect<'a>>,
     /// Attributes, which refer to each other by index.
     pub attributes: Vec<Entry<'a>>,
     /// Types, which refer to each other by index.
@@ -106,7 +106,7 @@ impl<'a> Module<'a> {
         Ok(Self {
             version: sections.version,
             producer: sections.producer,
-            dialects: names.dialects.iter().map(|dialect| dialect.name).collect(),
+            dialects: names.dialects,
             attributes: tables.attributes,
             types: tables.types,
             values,

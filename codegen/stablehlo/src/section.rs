@@ -98,10 +98,12 @@ pub(crate) fn read_strings<'a>(mut cursor: Cursor<'a>) -> Result<Vec<&'a [u8]>, 
 }
 
 /// A dialect that a program uses.
-#[derive(Debug)]
-pub(crate) struct Dialect<'a> {
+#[derive(Debug, PartialEq, Eq)]
+pub struct Dialect<'a> {
+    /// Its name.
     pub name: &'a str,
-    pub version: Option<Vec<u64>>,
+    /// Numbers of its version, none if the program states no version.
+    pub version: Vec<u64>,
 }
 
 /// The dialects, and the name of each operation with the index of its dialect.
@@ -154,20 +156,15 @@ fn read_dialect<'a>(
 ) -> Result<Dialect<'a>, ReadError> {
     let (name, has_version) = cursor.flagged()?;
     let name = read_name(cursor, strings, name)?;
-    let mut dialect = Dialect {
-        name,
-        version: None,
-    };
+    let mut version = Vec::new();
     if has_version {
         let (id, mut section) = read_section(cursor)?;
         if id != DIALECT_VERSION {
             return cursor.error(format!("section {id} is no version of a dialect"));
         }
-        let mut numbers = Vec::new();
         while !section.is_empty() {
-            numbers.push(section.varint()?);
+            version.push(section.varint()?);
         }
-        dialect.version = Some(numbers);
     }
-    Ok(dialect)
+    Ok(Dialect { name, version })
 }

@@ -58,13 +58,14 @@ def control_flow(jax, shape):
         digits = numpy.array([1 / 3, 16777216, 1e-30, 123456.7, 3.1415927, 0.1234567, -1e10, 1234567], "float32")
         large = numpy.array([[i % 7 - 3 for i in range(60)] for _ in range(2)], "int16")
         rotated = (x.astype("complex64") * numpy.array([1j, 2, 3, 0.5, 1 / 3], "complex64")).real
-        return numpy.sort(total)[indices], mask, table, halves, digits, large, rotated, numpy.linalg.cholesky(matrix), numpy.uint8(200) + numpy.zeros(2, "uint8")
+        factor, bytes_ = numpy.linalg.cholesky(matrix), numpy.uint8(200) + numpy.zeros(2, "uint8")
+        return numpy.sort(total)[indices], mask, table, halves, digits, large, rotated, factor, bytes_
 
     return function, [shape(5), shape(3, dtype="int32"), shape(3, 3)]
 
 
 def sharded(jax, shape):
-    """Returns a sum over an array that two devices share. From 0.8 on its text has parts of the dialect sdy, which are not read."""
+    """Returns a sum over an array that two devices share. In 0.10.2 it has parts of the dialect sdy, which the reader keeps as bytes."""
     mesh = jax.sharding.Mesh(jax.devices(), ("x",))
     sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("x"))
 

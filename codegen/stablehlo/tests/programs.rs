@@ -65,6 +65,8 @@ fn program_is_accessible_as_data() {
         (module.version, module.producer),
         (6, &b"StableHLO_v1.10.9"[..])
     );
+    let dialects: Vec<&str> = module.dialects.iter().map(|dialect| dialect.name).collect();
+    assert_eq!(dialects, ["builtin", "vhlo"]);
     let main = &module.body.operations[0].regions[0].0[0].operations[0];
     let Properties::Known(properties) = &main.properties else {
         panic!("{main:?}")
