@@ -1,6 +1,8 @@
 """Tests of the structure measures: `python -m pytest tests/pages`."""
 
+import collections
 import pathlib
+import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
@@ -35,6 +37,22 @@ def test_modules_have_no_cycle():
     assert len(crates["codegen/host"]) > 50 and len(crates["templates/sdk"]) > 50
     found = {name: cycles(edges) + cycles(top_edges(edges)) for name, edges in crates.items()}
     assert {name: it for name, it in found.items() if it} == {}
+
+
+def test_modules_of_kernel_use_only_those_above_them_in_its_list():
+    path = "templates/sdk/src/kernel/mod.rs"
+    files = sources(".")
+    listed = re.search(r"uses only those that are above.*?\|---\|---\|\n(.*?)\n(?!//! \|)", files[path], re.DOTALL)[1]
+    rows = [re.findall(r"`(\w+)`", line.split("|")[1]) for line in listed.split("\n")]
+    position = {name: index for index, names in enumerate(rows) for name in names}
+    used = collections.defaultdict(set)
+    for module, targets in module_edges(files)["templates/sdk"].items():
+        parts = module.split("::")
+        if parts[0] == "kernel" and len(parts) > 1:
+            used[parts[1]].update(target.split("::")[1] for target in targets if target.startswith("kernel::"))
+    assert sum(map(len, used.values())) > 10
+    below = {(user, it) for user in used.keys() & position.keys() for it in used[user] & position.keys() if position[it] > position[user]}
+    assert below == set()
 
 
 def test_finds_functions_and_first_lines_of_doc_comments():
