@@ -1,6 +1,5 @@
 """Tests of the structure measures: `python -m pytest tests/pages`."""
 
-import collections
 import pathlib
 import re
 import sys
@@ -39,20 +38,28 @@ def test_modules_have_no_cycle():
     assert {name: it for name, it in found.items() if it} == {}
 
 
+def uses_between(crate, parent, order):
+    """Returns the uses between the modules in `parent`, and those of them that use a later one in `order`, a rank by name."""
+    name = lambda module: module.split("::")[1] if module.startswith(f"{parent}::") else None
+    edges = module_edges(sources("."))[crate].items()
+    used = {(name(module), name(target)) for module, targets in edges for target in targets}
+    used = {(user, it) for user, it in used if user in order and it in order and user != it}
+    return used, {(user, it) for user, it in used if order[it] > order[user]}
+
+
 def test_modules_of_kernel_use_only_those_above_them_in_its_list():
-    path = "templates/sdk/src/kernel/mod.rs"
-    files = sources(".")
-    listed = re.search(r"uses only those that are above.*?\|---\|---\|\n(.*?)\n(?!//! \|)", files[path], re.DOTALL)[1]
-    rows = [re.findall(r"`(\w+)`", line.split("|")[1]) for line in listed.split("\n")]
-    position = {name: index for index, names in enumerate(rows) for name in names}
-    used = collections.defaultdict(set)
-    for module, targets in module_edges(files)["templates/sdk"].items():
-        parts = module.split("::")
-        if parts[0] == "kernel" and len(parts) > 1:
-            used[parts[1]].update(target.split("::")[1] for target in targets if target.startswith("kernel::"))
-    assert sum(map(len, used.values())) > 10
-    below = {(user, it) for user in used.keys() & position.keys() for it in used[user] & position.keys() if position[it] > position[user]}
-    assert below == set()
+    text = sources(".")["templates/sdk/src/kernel/mod.rs"]
+    listed = re.search(r"uses only those that are above.*?\|---\|---\|\n(.*?)\n(?!//! \|)", text, re.DOTALL)[1]
+    rows = enumerate(line.split("|")[1] for line in listed.split("\n"))
+    used, upward = uses_between("templates/sdk", "kernel", {name: rank for rank, row in rows for name in re.findall(r"`(\w+)`", row)})
+    assert len(used) > 10
+    assert upward == set()
+
+
+def test_folders_of_compute_use_only_those_before_them():
+    used, upward = uses_between("templates/cpu", "compute", {name: rank for rank, name in enumerate(["machine", "scalar", "loops", "ops"])})
+    assert len(used) > 3
+    assert upward == set()
 
 
 def test_finds_functions_and_first_lines_of_doc_comments():
