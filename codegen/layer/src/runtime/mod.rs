@@ -3,6 +3,7 @@
 
 pub mod call;
 pub mod callback;
+pub mod capture;
 pub mod check;
 pub mod description;
 mod elf;
@@ -30,7 +31,7 @@ pub fn real_dlsym() -> usize {
 /// Prepares the layer, when the library is loaded. Without settings it does nothing.
 pub fn start(tables: &'static Tables) {
     let settings = settings::settings();
-    if !settings.traces() && !settings.validates {
+    if !settings.is_active() {
         return;
     }
     tables::set_tables(tables);
@@ -44,6 +45,9 @@ static IS_CHILD: AtomicBool = AtomicBool::new(false);
 extern "C" fn at_exit() {
     if !IS_CHILD.load(Ordering::Acquire) {
         check::at_exit();
+        if settings::settings().capture.is_some() {
+            capture::at_exit();
+        }
     }
     log::flush_all(false);
 }

@@ -1,6 +1,7 @@
 //! The tables of the generated file, and what is recorded and checked of them.
 
 use super::callback::Callback;
+use super::capture;
 use super::description::{Function, Kind, Slot, Structure, Thunk, Type, flag};
 use super::filter;
 use super::settings::Settings;
@@ -67,6 +68,9 @@ impl Tables {
             let mut flags = if traces { flag::TRACE } else { 0 };
             if settings.validates {
                 flags |= flag::CHECK;
+            }
+            if settings.capture.is_some() && capture::follows(function) {
+                flags |= flag::CAPTURE;
             }
             if fills_tables(function) {
                 flags |= flag::FILLS;

@@ -67,6 +67,11 @@ fn with<R>(function: impl FnOnce(&mut Blocks) -> R) -> R {
     function(&mut DEVICE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
+/// Returns true if `size` bytes at `address` are in one block of device memory.
+pub fn is_in_block(address: u64, size: u64) -> bool {
+    with(|blocks| blocks.problem(address, size)).is_none()
+}
+
 /// Checks copies, fills and freed blocks.
 ///
 /// # Safety

@@ -1,10 +1,10 @@
 //! Checks of calls while a program runs. Each looks at the arguments of a call before it, or at what it has stored after it.
 
-mod arguments;
+pub mod arguments;
 mod clock;
 mod finding;
 mod kernel;
-mod memory;
+pub mod memory;
 mod objects;
 mod order;
 mod structs;
