@@ -5,6 +5,7 @@ pub mod call;
 pub mod callback;
 pub mod capture;
 pub mod check;
+mod core;
 pub mod description;
 mod elf;
 mod exchange;

@@ -1,8 +1,8 @@
 //! The elements of a tensor, from the memory of the host or of a device.
 
-use super::core::View;
 use super::device;
 use super::format::{Content, Tensor};
+use crate::runtime::core::View;
 
 /// Numbers of `TF_DataType`.
 const STRING: u32 = 7;

@@ -1,8 +1,8 @@
 //! The kernels that core has created.
 
-use super::core;
 use super::file;
 use super::format::{Created, Record};
+use crate::runtime::core;
 use crate::runtime::host;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};

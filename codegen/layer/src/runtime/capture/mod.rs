@@ -4,7 +4,6 @@
 //! that no other one changes a variable in between.
 
 mod content;
-mod core;
 mod device;
 mod file;
 pub mod format;

@@ -1,12 +1,12 @@
 //! Kernels that run.
 
 use super::content::Reader;
-use super::core::{self, View};
 use super::device;
 use super::file;
 use super::format::{Computed, Content, Record, Tensor, VariableUse};
 use super::gate;
 use super::kernels;
+use crate::runtime::core::{self, View};
 use crate::runtime::description::Function;
 use crate::runtime::host;
 use crate::runtime::log::thread_log;
@@ -81,7 +81,9 @@ pub unsafe fn before_callback(function: &Function, arguments: &[u64]) {
     // SAFETY: as the caller guarantees.
     unsafe {
         match (function.name, function.short_name()) {
-            ("TF_NewAsyncKernelBuilder.compute_func", _) => omit(arguments, "it is asynchronous"),
+            ("TF_NewAsyncKernelBuilder.compute_async_func", _) => {
+                omit(arguments, "it is asynchronous")
+            }
             (_, "compute_func") => begin(arguments[0], arguments[1]),
             ("TF_AssignUpdateVariable.updateFunc", _) => {
                 let input = with(|running| running.get(&arguments[0])?.updated);

@@ -95,6 +95,7 @@ pub unsafe fn before(call: &Arguments<'_>) {
                 check_range(call, "device_dst");
             }
             "mem_zero" | "memset" | "memset32" => check_range(call, "location"),
+            "destroy_device" => check_left(call, call.device()),
             _ => {}
         }
     }
@@ -107,6 +108,22 @@ fn check_freed(call: &Arguments<'_>, address: Option<u64>) {
     if !with(|blocks| blocks.remove(address)) {
         let detail = format!("the block {address:#x} is not live");
         finding("destroyed_twice", call.function.name, &detail);
+    }
+}
+
+/// Reports the blocks of a device that core destroys.
+fn check_left(call: &Arguments<'_>, device: u64) {
+    let sizes: Vec<u64> = with(|blocks| {
+        let blocks = blocks.0.values().flatten();
+        let left = blocks.filter(|it| it.device == device);
+        left.map(|it| it.size).collect()
+    });
+    if !sizes.is_empty() {
+        let (count, bytes) = (sizes.len(), sizes.iter().sum::<u64>());
+        let detail = format!(
+            "{count} blocks of {bytes} bytes of SP_StreamExecutor.allocate were not deallocated before the device"
+        );
+        finding("objects_released", call.function.name, &detail);
     }
 }
 

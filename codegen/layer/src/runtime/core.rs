@@ -1,6 +1,6 @@
-//! The functions of core that a capture calls itself.
+//! The functions of core that the checks and a capture call themselves, about kernels and tensors.
 
-use crate::runtime::host;
+use super::host;
 use std::sync::OnceLock;
 
 /// Declares functions by their symbols. Each returns `None` if the process has no such function.
