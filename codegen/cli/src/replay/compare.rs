@@ -25,7 +25,11 @@ pub fn difference(
     }
     match &captured.content {
         Content::Bytes(bytes) if dtype.size() > 0 => {
-            let size = dtype.size();
+            let (size, count) = (dtype.size(), found.bytes().len());
+            if bytes.len() != count {
+                let expected = bytes.len();
+                return Some(format!("expected {expected} bytes, found {count}"));
+            }
             let pairs = bytes.chunks(size).zip(found.bytes().chunks(size));
             let unequal = pairs.clone().enumerate();
             let unequal =

@@ -101,12 +101,13 @@ fn write(capture: &Path, calls: &BTreeSet<u64>, output: &Path) -> Result<(), Cap
     writer.end()
 }
 
-/// Returns the kernels of `calls`, each with the position of its process, and their ops.
-fn used(
-    capture: &Path,
-    calls: &BTreeSet<u64>,
-) -> Result<(BTreeSet<(u64, u64)>, BTreeSet<String>), CaptureError> {
-    let (mut kernels, mut ops) = (BTreeSet::new(), BTreeSet::new());
+/// Kernels, each with the position of its process.
+type Kernels = BTreeSet<(u64, u64)>;
+type Ops = BTreeSet<String>;
+
+/// Returns the kernels of `calls` and their ops.
+fn used(capture: &Path, calls: &BTreeSet<u64>) -> Result<(Kernels, Ops), CaptureError> {
+    let (mut kernels, mut ops) = (Kernels::new(), Ops::new());
     let mut reader = CaptureReader::open(capture)?;
     let (mut number, mut process) = (0, 0);
     while let Some((record, _)) = reader.next_record()? {

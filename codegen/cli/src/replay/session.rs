@@ -129,6 +129,11 @@ impl<'h> Session<'h> {
             (Err(error), Some((code, _))) if error.code() == Some(StatusCode(*code)) => {
                 Ok((Verdict::Equal, String::new()))
             }
+            (Err(Error::NoKernel(_)), Some((code, _)))
+                if StatusCode(*code) == StatusCode::UNIMPLEMENTED =>
+            {
+                Err("it was not implemented when it was captured, and is not now".into())
+            }
             (Err(error), Some((_, message))) => Ok((
                 Verdict::Different,
                 format!("{error}; it failed with {message} when it was captured"),

@@ -21,7 +21,6 @@ mod system;
 pub mod tables;
 mod value;
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use tables::Tables;
 
 /// The tail of the layer's `dlsym`: the dynamic loader's own function.
@@ -40,11 +39,8 @@ pub fn start(tables: &'static Tables) {
     system::register(at_exit, in_child);
 }
 
-/// True in a forked child. The checks know the objects of the parent, and another thread may have had their locks.
-static IS_CHILD: AtomicBool = AtomicBool::new(false);
-
 extern "C" fn at_exit() {
-    if !IS_CHILD.load(Ordering::Acquire) {
+    if !system::is_child() {
         check::at_exit();
         if settings::settings().capture.is_some() {
             capture::at_exit();
@@ -54,6 +50,6 @@ extern "C" fn at_exit() {
 }
 
 extern "C" fn in_child() {
-    IS_CHILD.store(true, Ordering::Release);
+    system::set_child();
     log::reset_in_child();
 }

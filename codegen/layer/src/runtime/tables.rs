@@ -1,7 +1,6 @@
 //! The tables of the generated file, and what is recorded and checked of them.
 
 use super::callback::Callback;
-use super::capture;
 use super::description::{Function, Kind, Slot, Structure, Thunk, Type, flag};
 use super::filter;
 use super::settings::Settings;
@@ -69,7 +68,7 @@ impl Tables {
             if settings.validates {
                 flags |= flag::CHECK;
             }
-            if settings.capture.is_some() && capture::follows(function) {
+            if settings.capture.is_some() && filter::is_captured(function) {
                 flags |= flag::CAPTURE;
             }
             if fills_tables(function) {

@@ -8,32 +8,29 @@ use crate::runtime::tables::tables;
 use std::ffi::CString;
 use std::sync::{Mutex, PoisonError};
 
+const CLOSED: i32 = -1;
+
 struct File {
     descriptor: i32,
-    process: i32,
     records: u64,
 }
 
 static FILE: Mutex<Option<File>> = Mutex::new(None);
 
-/// Appends a record. A forked child writes nothing: it has the parent's kernels, and none of its threads.
+/// Appends a record.
 pub fn write(record: &Record) {
     let mut file = FILE.lock().unwrap_or_else(PoisonError::into_inner);
-    let file = file.get_or_insert_with(File::create);
-    if file.process == system::process_id() {
-        file.append(record);
-    }
+    file.get_or_insert_with(File::create).append(record);
 }
 
 /// Writes the last record, if there are others.
 pub fn end() {
     let mut file = FILE.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(file) = file
-        .as_mut()
-        .filter(|it| it.process == system::process_id())
-    {
+    if let Some(file) = file.as_mut() {
         let count = file.records;
         file.append(&Record::End(count));
+        // A thread that still runs writes nothing behind it.
+        system::close(std::mem::replace(&mut file.descriptor, CLOSED));
     }
 }
 
@@ -44,7 +41,6 @@ impl File {
         let path = CString::new(format!("{path}.{process}")).unwrap_or_default();
         let mut file = Self {
             descriptor: system::open_append(&path),
-            process,
             records: 0,
         };
         let (release, plugin) = (tables().release.into(), interpose::first_plugin());

@@ -10,6 +10,7 @@ pub mod format;
 mod gate;
 mod kernels;
 mod payload;
+mod records;
 mod registrations;
 mod running;
 
@@ -17,41 +18,16 @@ use super::check::arguments::Arguments;
 use super::check::memory;
 use super::description::{Function, Kind};
 use super::settings::settings;
-
-/// Prefixes and names of the functions that a capture follows.
-const FOLLOWED: &[&str] = &[
-    "TF_NewKernelBuilder",
-    "TF_NewAsyncKernelBuilder",
-    "TF_KernelBuilder_",
-    "TF_RegisterKernelBuilder",
-    "TF_AllocateOutput",
-    "TF_ForwardInputOrAllocateOutput",
-    "TF_SetOutput",
-    "TF_GetInputTensorFromVariable",
-    "TF_AssignVariable",
-    "TF_AssignUpdateVariable",
-    "TF_OpKernelContext_Failure",
-    "TF_AddNVariant",
-    "TF_ZerosLikeVariant",
-    "TF_TemporaryVariable",
-    "TF_DestroyTemporaryVariable",
-    "TF_AssignRefVariable",
-    "SP_StreamExecutor.allocate",
-    "SP_StreamExecutor.deallocate",
-    "SP_StreamExecutor.unified_memory_",
-    "SP_StreamExecutor.create_stream",
-];
-
-/// Returns true if a capture follows the calls of `function`.
-pub fn follows(function: &Function) -> bool {
-    FOLLOWED.iter().any(|it| function.name.starts_with(it))
-}
+use super::system;
 
 /// Captures what a call uses, before it is made.
 ///
 /// # Safety
 /// - The arguments are those of a call with the signature of `function`, valid as the API requires.
 pub unsafe fn before(function: &'static Function, arguments: &[u64]) {
+    if system::is_child() {
+        return;
+    }
     let call = Arguments {
         function,
         values: arguments,
@@ -75,6 +51,9 @@ pub unsafe fn before(function: &'static Function, arguments: &[u64]) {
 /// # Safety
 /// - As of [`before`]; the call has returned `result`.
 pub unsafe fn after(function: &'static Function, arguments: &[u64], result: u64, label: &str) {
+    if system::is_child() {
+        return;
+    }
     // SAFETY: as the caller guarantees.
     unsafe {
         match (function.kind, function.short_name()) {

@@ -1,6 +1,6 @@
 //! The fields of records as bytes.
 
-use super::format::{Computed, Content, Created, Registered, Tensor, VariableUse};
+use super::records::{Computed, Content, Created, Registered, Tensor, VariableUse};
 
 /// A payload that is written.
 #[derive(Debug, Default)]

@@ -159,10 +159,11 @@ unsafe fn read_inputs(context: u64, stream: Option<(u64, u64)>, computed: &mut C
         computed.omitted = "it has an input that is a reference".into();
         return;
     }
-    // SAFETY: as the caller guarantees; no input is a reference.
     let read = |reader: Reader| {
-        let inputs = (0..inputs.len()).map(|index| unsafe { read_input(context, index, reader) });
-        inputs.collect::<Option<Vec<Tensor>>>()
+        let indices = 0..inputs.len();
+        // SAFETY: as the caller guarantees; no input is a reference.
+        let tensors = indices.map(|index| unsafe { read_input(context, index, reader) });
+        tensors.collect::<Option<Vec<Tensor>>>()
     };
     // SAFETY: as the caller guarantees.
     match unsafe { with_reader(stream, read) }.flatten() {
