@@ -37,6 +37,18 @@ def test_modules_have_no_cycle():
     assert {name: it for name, it in found.items() if it} == {}
 
 
+FOLDERS = ["machine", "scalar", "loops", "ops"]
+
+
+def test_folders_of_compute_use_only_those_before_them():
+    edges = module_edges(sources("."))["templates/cpu"]
+    folder_of = lambda module: module.split("::")[1] if module.startswith("compute::") else None
+    used = {(folder_of(module), folder_of(target), target) for module, targets in edges.items() for target in targets}
+    found = {(user, target) for user, folder, target in used if user in FOLDERS and folder in FOLDERS and user != folder}
+    assert len(found) > 30
+    assert {(user, target) for user, target in found if FOLDERS.index(folder_of(target)) > FOLDERS.index(user)} == set()
+
+
 def test_finds_functions_and_first_lines_of_doc_comments():
     text = "/// What it is.\n/// Where it is.\nfn of() {}\n\n/// Returns it.\nfn long() {\n    1\n}\n"
     assert list(functions(text)) == [("of", 1), ("long", 3)]
