@@ -1,8 +1,8 @@
 """Writes the programs that JAX sends to PJRT_Client_Compile, and the texts of them that jaxlib prints.
 
-    codegen/stablehlo/tests/programs.py PROBE PYTHON...
+    python codegen/stablehlo/tests/programs.py PROBE PYTHON...
 
-PROBE is the library that `tests/pjrt-demand` builds, PYTHON the interpreter of an environment with JAX. For each release there is a folder
+PROBE is the library that `tests/pjrt-demand` builds, `target/made/pjrt/libprobe.so`, PYTHON the interpreter of an environment with JAX. For each release there is a folder
 in `programs`, and in it for each program NAME.mlirbc, the bytes, and NAME.mlir, the text in the generic form. The text is that of the last
 PYTHON, whose jaxlib must be able to print VHLO: 0.10.2 is, 0.7.2 is not.
 """

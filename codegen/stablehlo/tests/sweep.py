@@ -1,7 +1,7 @@
 """Compares the texts of many programs with those that jaxlib prints. It is run by hand: it needs JAX, and a build of the printer.
 
     cargo build -p sp-stablehlo --example print
-    codegen/stablehlo/tests/sweep.py target/debug/examples/print PYTHON...
+    python codegen/stablehlo/tests/sweep.py target/debug/examples/print PYTHON...
 
 The PYTHONs are interpreters of environments with JAX. Each writes the programs in the newest version of its jaxlib; the last one must be able
 to print VHLO, as 0.10.2 is. The exit status is 1 if a program is not read. Differing texts are listed.
