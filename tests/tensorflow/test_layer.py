@@ -82,6 +82,11 @@ def test_checks_find_nothing_in_plugin_without_defects(layer):
     assert process.stdout.startswith("["), process.stdout
 
 
+def test_checks_find_nothing_in_device_with_asynchronous_streams(layer):
+    process = layer("--validate", SP_CPU_STREAMS="async", SP_CPU_JITTER="150")
+    assert (process.returncode, "sp-gen layer:" in process.stderr) == (0, False), process.stderr
+
+
 def test_exit_status_is_that_of_the_program(layer, tmp_path):
     assert layer("--trace", tmp_path / "trace.txt", status=7).returncode == 7
 
