@@ -17,7 +17,9 @@ import pytest
 import tensorflow
 
 PROGRAM = """
+import os
 import sys
+os.chdir("/")
 import tensorflow as tf
 with tf.device("/device:MYACCEL:0"):
     weights = tf.Variable(tf.ones([8, 8]))
