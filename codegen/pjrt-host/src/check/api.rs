@@ -6,7 +6,7 @@ use sp_host::child_checks::{CheckResult, Stop};
 
 use super::attribute;
 use crate::buffer::ensure;
-use crate::hosts::{NOT_NULL, REQUIRED, minor};
+use crate::hosts::minor;
 use crate::plugin::Plugin;
 use crate::session::Session;
 use crate::{layout, memory};
@@ -31,19 +31,13 @@ pub(super) fn version(session: &Session<'_>) -> CheckResult {
         format!("pjrt_api_version.struct_size is {size}, expected 24")
     })?;
     let major = plugin.field("pjrt_api_version.major_version")?;
-    ensure(major == 0, || {
-        format!("the major version is {major}, expected 0")
-    })?;
-    let (minor, oldest) = (plugin.minor()?, plugin.host.oldest_minor);
-    ensure(minor >= oldest, || {
-        format!(
-            "minor version {minor} is older than {oldest}, the oldest that {} accepts",
-            plugin.host
-        )
-    })?;
+    let reason = plugin.demand.reason_to_decline(major, plugin.minor()?);
+    reason.map_or(Ok(()), |reason| Err(Stop::Fail(reason)))?;
     Ok(format!(
-        "version 0.{minor}, {} has 0.{}",
-        plugin.host, plugin.host.minor
+        "version 0.{}, {} has 0.{}",
+        plugin.minor()?,
+        plugin.host,
+        plugin.host.minor
     ))
 }
 
@@ -67,22 +61,18 @@ pub(super) fn table_size(session: &Session<'_>) -> CheckResult {
     Ok(format!("{size} bytes; 0.{newest} has {known}"))
 }
 
-/// Every function that a host requires is set.
+/// Every function that the host calls without a check for null is set.
 pub(super) fn required_functions(session: &Session<'_>) -> CheckResult {
     let plugin = session.uninitialized()?;
-    let known = REQUIRED.iter().chain(NOT_NULL).filter(|name| {
-        let slot = format!("PJRT_{name}");
-        layout::place(plugin.api, "PJRT_Api", &slot).is_some()
-    });
-    let lacking: Vec<String> = known
-        .clone()
-        .filter(|name| !plugin.has(name))
-        .map(|name| format!("PJRT_{name}"))
-        .collect();
+    let mut lacking = vec![];
+    for function in plugin.demand.required() {
+        let measured = plugin.lacks(function)?;
+        lacking.extend(measured.map(|it| format!("PJRT_{function} ({it})")));
+    }
     ensure(lacking.is_empty(), || {
         format!("null or not in the table: {}", lacking.join(", "))
     })?;
-    Ok(format!("{} functions", known.count()))
+    Ok(format!("{} functions", plugin.demand.required().count()))
 }
 
 /// Each slot is null or the address of code.

@@ -11,6 +11,7 @@ MINOR_ONE | pjrt_version | minor version 1 is older than 29
 SHORT_TABLE | pjrt_table_size | has 1136 bytes; that of
 NO_ATTRIBUTES | pjrt_required_functions | PJRT_Plugin_Attributes
 NO_PLACE | pjrt_required_functions | PJRT_Buffer_IsOnCpu
+NULL_COMPILE | pjrt_required_functions | PJRT_Client_Compile (jaxlib 0.12.0.1 with null: crash in the program `jit_add`: SIGSEGV
 DATA_SLOT | pjrt_slots | PJRT_Client_DefaultDeviceAssignment is 0x
 CHAIN_CYCLE | pjrt_extensions | does not end
 EXTENSION_TWICE | pjrt_extensions | two extensions have the type Profiler
