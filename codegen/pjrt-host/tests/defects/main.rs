@@ -246,21 +246,8 @@ fn defects_are_found(newest: &Api) {
                 while let Some([defect, check, words]) =
                     selected.get(next.fetch_add(1, Ordering::Relaxed))
                 {
-                    let plugin = plugin(newest, defect);
-                    // Threads of the plugin may run at another time on a busy machine.
-                    let attempts = 5;
-                    let row = (0..attempts).find_map(|attempt| {
-                        let row = run_check(check, HOST, &plugin);
-                        println!("{defect}: {row}");
-                        let is_found =
-                            row.status == CheckStatus::Fail && row.detail.contains(words);
-                        (is_found || attempt + 1 == attempts).then_some((row, is_found))
-                    });
-                    let (row, is_found) = row.expect("the last attempt has a row");
-                    if !is_found {
-                        let text = format!("{defect}: {row}, expected {words:?}");
-                        missed.lock().expect("no panic").push(text);
-                    }
+                    let error = expect_found(newest, defect, check, words).err();
+                    missed.lock().expect("no panic").extend(error);
                 }
             });
         }
@@ -268,4 +255,23 @@ fn defects_are_found(newest: &Api) {
     let missed = missed.into_inner().expect("no panic");
     assert!(missed.is_empty(), "{missed:#?}");
     println!("{} planted defects found", selected.len());
+}
+
+/// Runs the check on the plugin with the defect.
+///
+/// # Errors
+/// Returns an error if the check does not fail with a detail that has these words.
+fn expect_found(newest: &Api, defect: &str, check: &str, words: &str) -> Result<(), String> {
+    let plugin = plugin(newest, defect);
+    let mut last = String::new();
+    // Threads of the plugin may run at another time on a busy machine.
+    for _ in 0..5 {
+        let row = run_check(check, HOST, &plugin);
+        println!("{defect}: {row}");
+        if row.status == CheckStatus::Fail && row.detail.contains(words) {
+            return Ok(());
+        }
+        last = format!("{defect}: {row}, expected {words:?}");
+    }
+    Err(last)
 }
