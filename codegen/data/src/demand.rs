@@ -29,6 +29,9 @@ errors! {
     }
 }
 
+/// The first minor version whose errors and memories begin with a pointer to a table of functions.
+const MINOR_OF_FUNCTION_TABLES: i64 = 107;
+
 /// Use of a slot by a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -190,6 +193,14 @@ impl Demand {
         let older = headers.filter(|(it, _): &(i64, _)| *it <= minor);
         let nearest = older.max_by_key(|(it, _)| *it);
         nearest.is_some_and(|(_, outcome)| outcome.is_ok())
+    }
+
+    /// Returns the functions of tables in objects of a plugin of this version that the host calls.
+    pub fn called_tables(&self, minor: i64) -> &[String] {
+        match minor >= MINOR_OF_FUNCTION_TABLES {
+            true => &self.function_tables,
+            false => &[],
+        }
     }
 
     /// Returns the slots that the host calls without a check, and that are null in the table, with the measured outcome.

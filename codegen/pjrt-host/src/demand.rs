@@ -27,6 +27,14 @@ impl HostDemand {
         self.0.runs_header(minor.into())
     }
 
+    /// Returns true if the host calls functions of a table in the memories of a plugin of this version.
+    pub fn reads_memory_tables(&self, minor: u32) -> bool {
+        let functions = self.0.called_tables(minor.into());
+        functions
+            .iter()
+            .any(|name| name.starts_with("PJRT_Memory."))
+    }
+
     /// Returns the names of the functions, without `PJRT_`, that the host calls without a check for null.
     pub fn required(&self) -> impl Iterator<Item = &str> {
         let slots = self.0.slots.iter();

@@ -6,9 +6,6 @@ use super::judge;
 use crate::finding::Diff;
 use sp_data::demand::{Demand, PluginTable, RunOutcome};
 
-/// The first minor version whose errors and memories begin with a pointer to a table of functions.
-const MINOR_OF_FUNCTION_TABLES: i64 = 107;
-
 /// Facts of a plugin's library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PluginFacts {
@@ -26,7 +23,8 @@ pub fn diff_for_plugin(old: &Demand, new: &Demand, facts: &PluginFacts, target: 
     changes.extend(declined(new, &facts.table));
     let rejected = facts.rejected_size.clone();
     changes.extend(rejected.map(|detail| ("struct_size".to_owned(), SizeRejected(detail))));
-    let concerns = |(_, change): &ItemChange| concerns(change, &facts.table);
+    let reads_tables = !new.called_tables(facts.table.minor).is_empty();
+    let concerns = |(_, change): &ItemChange| concerns(change, reads_tables);
     changes.extend(compare(old, new).into_iter().filter(concerns));
     let findings = changes
         .iter()
@@ -62,10 +60,10 @@ fn declined(new: &Demand, table: &PluginTable) -> Option<ItemChange> {
 }
 
 /// Returns true for a change that affects a plugin whatever its slots are.
-fn concerns(change: &DemandChange, table: &PluginTable) -> bool {
+fn concerns(change: &DemandChange, reads_tables: bool) -> bool {
     match change {
         ExtensionRequired | ProgramFails(_) | StablehloDefaultChanged(_) => true,
-        FunctionTableCalled => table.minor >= MINOR_OF_FUNCTION_TABLES,
+        FunctionTableCalled => reads_tables,
         _ => false,
     }
 }

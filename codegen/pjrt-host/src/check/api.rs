@@ -109,6 +109,12 @@ fn executable_ranges() -> Result<Vec<(u64, u64)>, Stop> {
     Ok(maps.lines().filter_map(parse).collect())
 }
 
+/// Returns true if each address is null or code.
+pub(super) fn are_code_or_null(addresses: &[u64]) -> Result<bool, Stop> {
+    let code = executable_ranges()?;
+    Ok(addresses.iter().all(|it| *it == 0 || is_in(&code, *it)))
+}
+
 fn is_in(ranges: &[(u64, u64)], address: u64) -> bool {
     ranges
         .iter()
@@ -121,7 +127,6 @@ const CHAIN_LIMIT: usize = 100;
 /// The chain of extensions ends, and has each type once.
 pub(super) fn extensions(session: &Session<'_>) -> CheckResult {
     let plugin = session.uninitialized()?;
-    let known = layout::values(plugin.api, "PJRT_Extension_Type", "PJRT_Extension_Type_");
     let (mut seen, mut types) = (BTreeSet::new(), BTreeSet::new());
     let mut names = vec![];
     let mut next = plugin.field("extension_start")?;
@@ -132,24 +137,31 @@ pub(super) fn extensions(session: &Session<'_>) -> CheckResult {
                 seen.len()
             )
         })?;
-        let words = memory::words(next, 3, "an extension")?;
-        let (size, kind) = (words[0], i64::from(words[1] as u32));
-        let name = known.iter().find(|(_, value)| *value == kind);
-        let name = name.map_or_else(|| format!("type {kind}"), |(name, _)| (*name).into());
-        ensure((24..65536).contains(&size), || {
-            format!("the extension {name} has a struct_size of {size}")
-        })?;
-        memory::bytes(next, size as usize, "an extension")?;
-        ensure(types.insert(kind), || {
+        let (name, following) = extension(&plugin, next)?;
+        ensure(types.insert(name.clone()), || {
             format!("two extensions have the type {name}")
         })?;
         names.push(name);
-        next = words[2];
+        next = following;
     }
     match names.is_empty() {
         true => Ok("no extensions".into()),
         false => Ok(names.join(", ")),
     }
+}
+
+/// Returns the name of the type of the extension at `address`, and the address of the next one.
+fn extension(plugin: &Plugin<'_>, address: u64) -> Result<(String, u64), Stop> {
+    let known = layout::values(plugin.api, "PJRT_Extension_Type", "PJRT_Extension_Type_");
+    let words = memory::words(address, 3, "an extension")?;
+    let (size, kind) = (words[0], i64::from(words[1] as u32));
+    let name = known.iter().find(|(_, value)| *value == kind);
+    let name = name.map_or_else(|| format!("type {kind}"), |(name, _)| (*name).into());
+    ensure((24..65536).contains(&size), || {
+        format!("the extension {name} has a struct_size of {size}")
+    })?;
+    memory::bytes(address, size as usize, "an extension")?;
+    Ok((name, words[2]))
 }
 
 /// PJRT_Plugin_Initialize succeeds and leaves the table as it is.
@@ -183,21 +195,8 @@ fn plugin_attributes(plugin: &Plugin<'_>) -> Result<Vec<attribute::Attribute>, S
 pub(super) fn stablehlo_versions(session: &Session<'_>) -> CheckResult {
     let plugin = session.plugin()?;
     let attributes = plugin_attributes(&plugin)?;
-    let version = |name: &str| -> Result<Option<Vec<i64>>, Stop> {
-        let Some(found) = attributes.iter().find(|it| it.name == name) else {
-            return Ok(None);
-        };
-        match &found.value {
-            attribute::Value::List(numbers) if numbers.len() == 3 => Ok(Some(numbers.clone())),
-            other => Err(Stop::Fail(format!(
-                "{name} is {other:?}, expected three numbers"
-            ))),
-        }
-    };
-    let (current, minimum) = (
-        version("stablehlo_current_version")?,
-        version("stablehlo_minimum_version")?,
-    );
+    let current = three_numbers(&attributes, "stablehlo_current_version")?;
+    let minimum = three_numbers(&attributes, "stablehlo_minimum_version")?;
     if let Some(found) = attributes.iter().find(|it| it.name == "xla_version") {
         let is_number = matches!(found.value, attribute::Value::Int(1..));
         ensure(is_number, || {
@@ -213,5 +212,21 @@ pub(super) fn stablehlo_versions(session: &Session<'_>) -> CheckResult {
             "no stablehlo_current_version: JAX sends programs of a version of 12 weeks before"
                 .into(),
         )),
+    }
+}
+
+/// Returns the version in an attribute, or `None` if the plugin has none of that name.
+fn three_numbers(
+    attributes: &[attribute::Attribute],
+    name: &str,
+) -> Result<Option<Vec<i64>>, Stop> {
+    let Some(found) = attributes.iter().find(|it| it.name == name) else {
+        return Ok(None);
+    };
+    match &found.value {
+        attribute::Value::List(numbers) if numbers.len() == 3 => Ok(Some(numbers.clone())),
+        other => Err(Stop::Fail(format!(
+            "{name} is {other:?}, expected three numbers"
+        ))),
     }
 }

@@ -65,7 +65,10 @@ fn diagnose_module(
     }
     found.extend([steps::load(session), steps::version(survey, session)]);
     found.extend(steps::slots(survey, session));
-    found.extend([steps::devices(session), steps::platform(survey, session)]);
+    found.extend([
+        steps::devices(survey, session),
+        steps::platform(survey, session),
+    ]);
     let found = found.into_iter().map(|step: Step| step.for_plugin(module));
     report.steps.extend(found);
 }

@@ -140,16 +140,35 @@ pub fn slots(survey: &JaxSurvey, session: &JaxSession) -> Option<Step> {
 }
 
 /// Returns the step of the client and its devices.
-pub fn devices(session: &JaxSession) -> Step {
+pub fn devices(survey: &JaxSurvey, session: &JaxSession) -> Step {
     let kind = StepKind::Devices;
     if let Some(reason) = session.failure(JaxStage::Register, JaxStage::Devices) {
-        let advice = "run `sp-gen verify LIBRARY --host jaxlib:RELEASE`, which reports the violated contract";
-        return Step::failed(kind, &reason, advice);
+        let verify = "run `sp-gen verify LIBRARY --host jaxlib:RELEASE`, which reports the violated contract";
+        let advice = match advice_of_tables(survey, session) {
+            Some(advice) => format!("{advice}; {verify}"),
+            None => verify.to_owned(),
+        };
+        return Step::failed(kind, &reason, &advice);
     }
     match session.counts.stage {
         JaxStage::Done => Step::ok(kind, &by_type(&session.counts.devices)),
         _ => not_reached(kind),
     }
+}
+
+/// Returns the advice for a plugin that ended the process, and whose objects jaxlib reads as tables of functions.
+fn advice_of_tables(survey: &JaxSurvey, session: &JaxSession) -> Option<String> {
+    let (demand, table) = (demand_of(survey)?, session.counts.table.as_ref()?);
+    let functions = demand.called_tables(table.minor);
+    let is_ended = session.counts.error.is_none() && !functions.is_empty();
+    is_ended.then(|| {
+        format!(
+            "this jaxlib calls {} of a plugin of version 0.{}: begin the objects with a pointer to a filled table, or state \
+             an older minor version",
+            functions.join(", "),
+            table.minor
+        )
+    })
 }
 
 /// Returns the step of the plugin's platform and the variable that selects platforms.
