@@ -77,6 +77,10 @@ static void error_destroy(void* args) {}
 static void error_message(size_t* args) { args[3] = (size_t)"another struct_size"; args[4] = 19; }
 static void* error_code(size_t* args) { *(int*)&args[3] = 3; return NULL; }
 static void* client_create(size_t* args) { args[8] = (size_t)&client; return NULL; }
+static void* memory_table[] = {(void*)40, NULL, (void*)8, NULL, NULL};
+static void* memory = memory_table;
+static void* memories[] = {&memory};
+static void* client_memories(size_t* args) { if (*args < 40) return &client; args[3] = (size_t)memories; args[4] = 1; return NULL; }
 static void* platform_name(size_t* args) { return COMPARE ? &client : NULL; }
 static struct { size_t size; void* next; size_t version_size; void* version_next; int major, minor; void* slots[140]; } table;
 void* GetPjrtApi(void) {
@@ -89,6 +93,7 @@ void* GetPjrtApi(void) {
     table.slots[2] = (void*)error_code;
     table.slots[10] = (void*)client_create;
     table.slots[12] = (void*)platform_name;
+    table.slots[19] = (void*)client_memories;
     if (NULL_SLOT >= 0) table.slots[NULL_SLOT] = NULL;
     return &table;
 }
@@ -204,4 +209,24 @@ fn rejects_plugin_without_a_table() {
         let run = scene.diff(&["jaxlib:0.9", "jaxlib:0.10", "--plugin", path]);
         run.assert_rejected(&["has no table of PJRT that can be read", reason]);
     }
+}
+
+/// The host reads the first word of a memory as a pointer to a table.
+#[test]
+fn finds_memories_without_a_table() {
+    let scene = Scene::new();
+    if !compile(&scene, 107, None, "*args < 40") {
+        return;
+    }
+    let (old, new) = ("jaxlib:0.10.0", "jaxlib:0.10.1");
+    assert_eq!(breaking(&scene, old, new), (0, vec![]));
+    let source = std::fs::read_to_string(scene.path("plugin.c")).unwrap();
+    let other = source.replace("void* memory = memory_table", "void* memory = (void*)7");
+    scene.write("plugin.c", other);
+    let [library, source] = ["plugin.so", "plugin.c"].map(|name| scene.path(name));
+    assert!(sp_tests::compile_library(&library, &source, &[]));
+    let (status, found) = breaking(&scene, old, new);
+    assert_eq!(status, 1);
+    let is_table = |it: &(String, String)| it.0 == "pjrt_function_table_called";
+    assert!(found.len() == 2 && found.iter().all(is_table), "{found:?}");
 }

@@ -13,6 +13,8 @@ pub struct PluginFacts {
     pub table: PluginTable,
     /// How it fails if NEW passes structs of other sizes than those of its header, or `None` if it accepts them.
     pub rejected_size: Option<String>,
+    /// True if its memories begin with tables that NEW can read. False if there is no memory here.
+    pub has_memory_tables: bool,
 }
 
 /// Compares the demands of two releases for one plugin: what prevents it from running on NEW.
@@ -24,7 +26,8 @@ pub fn diff_for_plugin(old: &Demand, new: &Demand, facts: &PluginFacts, target: 
     let rejected = facts.rejected_size.clone();
     changes.extend(rejected.map(|detail| ("struct_size".to_owned(), SizeRejected(detail))));
     let reads_tables = !new.called_tables(facts.table.minor).is_empty();
-    let concerns = |(_, change): &ItemChange| concerns(change, reads_tables);
+    let lacks_tables = reads_tables && !facts.has_memory_tables;
+    let concerns = |(_, change): &ItemChange| concerns(change, lacks_tables);
     changes.extend(compare(old, new).into_iter().filter(concerns));
     let findings = changes
         .iter()
@@ -60,10 +63,10 @@ fn declined(new: &Demand, table: &PluginTable) -> Option<ItemChange> {
 }
 
 /// Returns true for a change that affects a plugin whatever its slots are.
-fn concerns(change: &DemandChange, reads_tables: bool) -> bool {
+fn concerns(change: &DemandChange, lacks_tables: bool) -> bool {
     match change {
         ExtensionRequired | ProgramFails(_) | StablehloDefaultChanged(_) => true,
-        FunctionTableCalled => reads_tables,
+        FunctionTableCalled => lacks_tables,
         _ => false,
     }
 }

@@ -284,6 +284,7 @@ fn plugin(minor: i64, slots: usize, null: &[&str]) -> PluginFacts {
     PluginFacts {
         table,
         rejected_size: None,
+        has_memory_tables: false,
     }
 }
 
@@ -336,6 +337,9 @@ fn tables_of_memories_concern_plugins_of_later_minors() {
     let later = breaking("0.10.0", "0.10.1", &plugin(107, all, &[]));
     let is_table = |it: &(&str, String)| it.0 == "pjrt_function_table_called";
     assert!(later.iter().any(is_table), "{later:?}");
+    let mut corrected = plugin(107, all, &[]);
+    corrected.has_memory_tables = true;
+    assert_eq!(breaking("0.10.0", "0.10.1", &corrected), []);
     assert_eq!(breaking("0.10.0", "0.10.1", &plugin(106, all, &[])), []);
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use miette::Diagnostic;
 use thiserror::Error;
 
-use super::{Args, outcome, print, separate_suppressed};
+use super::{Args, outcome, print, print_whole, separate_suppressed};
 use crate::diagnostic::Result;
 use crate::report::{DiffReport, SideHeaders};
 use sp_data::demand::{self, Demand};
@@ -73,33 +73,27 @@ fn not_comparable(what: &str) -> miette::Report {
 /// Prints the differences.
 pub fn run(args: &Args, suppressions: &Suppressions, [old, new]: [Demand; 2]) -> Result {
     let all = diff(&old, &new, &args.target);
-    let report = match &args.plugin {
-        Some(path) => {
-            let facts = plugin_facts(path, &new)?;
-            let own = diff_for_plugin(&old, &new, &facts, &args.target);
-            let report = report(with_others(&own, all), suppressions)?;
-            DiffReport {
-                plugin: Some(PluginUsage::from_entry_point(path, ENTRY_POINT, "pjrt")),
-                ..only(report, &own)
-            }
-        }
-        None => report(all, suppressions)?,
+    let Some(path) = &args.plugin else {
+        return print_whole(args, suppressions, None, all);
+    };
+    let facts = plugin_facts(path, &new)?;
+    let own = diff_for_plugin(&old, &new, &facts, &args.target);
+    // A suppression may name a finding that does not concern the plugin.
+    let (mut diff, mut suppressed) =
+        separate_suppressed(with_others(&own, all), suppressions, None)?;
+    (diff, _) = diff.partition(|finding| is_of(&own, finding));
+    suppressed.retain(|it| is_of(&own, &it.finding));
+    let report = DiffReport {
+        unread: Vec::new(),
+        diff,
+        suppressed,
+        plugin: Some(PluginUsage::from_entry_point(path, ENTRY_POINT, "pjrt")),
     };
     print(&report, &SideHeaders::default(), args.format)?;
     Ok(outcome(report.diff.verdict, args.fail_on))
 }
 
-fn report(found: Diff, suppressions: &Suppressions) -> Result<DiffReport> {
-    let (diff, suppressed) = separate_suppressed(found, suppressions, None)?;
-    Ok(DiffReport {
-        unread: Vec::new(),
-        diff,
-        suppressed,
-        plugin: None,
-    })
-}
-
-/// Reads the plugin's table, and tries whether it accepts structs of NEW's sizes. Each takes a child process.
+/// Reads the plugin's table, and runs the checks of NEW about sizes of structs and tables of memories, each in a child process.
 fn plugin_facts(path: &Path, new: &Demand) -> Result<PluginFacts> {
     let no_table = |reason| NoTable {
         path: escape_control(&path.display().to_string()),
@@ -108,33 +102,24 @@ fn plugin_facts(path: &Path, new: &Demand) -> Result<PluginFacts> {
     // The loader searches its own folders for a name without a slash.
     let full = path.canonicalize();
     let full = full.map_err(|error| no_table(error.to_string()))?;
+    let host = PjrtHost::of_release(&new.host, &new.release).map(ToString::to_string);
+    let run = |check| host.as_ref().map(|host| run_check(check, host, &full));
+    let sizes = ["pjrt_shorter_structs", "pjrt_longer_structs"];
+    let mut sizes = sizes.into_iter().filter_map(run);
+    let rejected = sizes.find(|outcome| outcome.status == CheckStatus::Fail);
+    let tables = run("pjrt_memory_tables");
     Ok(PluginFacts {
         table: read_table(&full).map_err(no_table)?,
-        rejected_size: rejected_size(&full, new),
+        rejected_size: rejected.map(|outcome| escape_control(&outcome.detail)),
+        has_memory_tables: tables.is_some_and(|it| it.status == CheckStatus::Pass),
     })
 }
 
-/// Returns how the plugin fails with structs of other sizes, or `None` if it accepts them or has no device here.
-fn rejected_size(plugin: &Path, new: &Demand) -> Option<String> {
-    let host = PjrtHost::of_release(&new.host, &new.release)?.to_string();
-    let checks = ["pjrt_shorter_structs", "pjrt_longer_structs"];
-    let mut outcomes = checks.iter().map(|check| run_check(check, &host, plugin));
-    let failed = outcomes.find(|outcome| outcome.status == CheckStatus::Fail);
-    failed.map(|outcome| escape_control(&outcome.detail))
-}
-
-/// Adds the findings that do not concern the plugin, which a suppression may name.
+/// Adds the findings that do not concern the plugin.
 fn with_others(own: &Diff, all: Diff) -> Diff {
     let (_, others) = all.partition(|finding| is_of(own, finding));
     let findings = own.findings.iter().cloned().chain(others);
     Diff::new(&own.old, &own.new, &own.target, findings.collect())
-}
-
-/// Removes them again.
-fn only(mut report: DiffReport, own: &Diff) -> DiffReport {
-    report.suppressed.retain(|it| is_of(own, &it.finding));
-    let (diff, _) = report.diff.partition(|finding| is_of(own, finding));
-    DiffReport { diff, ..report }
 }
 
 fn is_of(own: &Diff, finding: &Finding) -> bool {

@@ -1,7 +1,7 @@
 //! The order of work on streams: happens-before over streams, events and waits of the host.
 //!
-//! The host is taken for one thread, and a kernel for work that the plugin itself orders. So what is found is not ordered
-//! by any call.
+//! The host is taken for one thread, and a kernel for work on the stream that core has given it, which begins when the kernel
+//! gets an input or output. So what is found is not ordered by any call.
 
 use super::arguments::Arguments;
 use super::clock::{Access, Clock};
@@ -135,6 +135,24 @@ pub unsafe fn after(call: &Arguments<'_>, result: u64) {
     }
 }
 
+/// Notes that a kernel on `stream` reads or writes `size` bytes of device memory at `start`.
+pub fn kernel_access(subject: &'static str, stream: u64, (start, size): (u64, u64), writes: bool) {
+    let mut order = lock();
+    let order = order.get_or_insert_with(Order::default);
+    let mut clock = order.enqueued(stream);
+    let time = clock.tick(stream);
+    order.streams.insert(stream, clock.clone());
+    let access = Access {
+        start,
+        size,
+        writes,
+        is_host: false,
+        task: (stream, time),
+        name: "a kernel",
+    };
+    order.add(subject, access, &clock, true);
+}
+
 impl Order {
     fn stream(&self, stream: u64) -> Clock {
         self.streams.get(&stream).cloned().unwrap_or_default()
@@ -195,11 +213,11 @@ impl Order {
             accesses.extend(call.get(parameter).map(|start| access(start, writes, true)));
         }
         for access in accesses.into_iter().filter(|it| it.size > 0) {
-            self.add(call, access, &clock, task.is_some());
+            self.add(call.function.name, access, &clock, task.is_some());
         }
     }
 
-    fn add(&mut self, call: &Arguments<'_>, access: Access, clock: &Clock, is_enqueued: bool) {
+    fn add(&mut self, subject: &str, access: Access, clock: &Clock, is_enqueued: bool) {
         let mut others = self.accesses.iter().filter(|it| it.conflicts(&access));
         // Memory of the host may be used by another thread for another copy.
         let unordered = others.find(|it| !it.is_host && !it.is_before(clock));
@@ -209,7 +227,7 @@ impl Order {
                 "{} bytes at {start:#x}, which {} on the stream {:#x} {verb}: no dependency orders the two",
                 access.size, other.name, other.task.0
             );
-            finding("stream_dependency_missing", call.function.name, &detail);
+            finding("stream_dependency_missing", subject, &detail);
         }
         if is_enqueued {
             if self.accesses.len() >= LIMIT {
