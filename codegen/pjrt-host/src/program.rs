@@ -85,6 +85,17 @@ impl<'a> Device<'a> {
     }
 }
 
+/// Fails unless a list that the plugin fills has no null pointer but the last one, which is past its end.
+fn expect_filled(list: &[u64]) -> Result<(), Stop> {
+    let (last, filled) = list.split_last().expect("the list has a margin");
+    ensure(*last == 0, || {
+        "PJRT_LoadedExecutable_Execute wrote past the end of a list".into()
+    })?;
+    ensure(!filled.contains(&0), || {
+        "PJRT_LoadedExecutable_Execute left a result or an event null".into()
+    })
+}
+
 /// A loaded executable with its device.
 pub(crate) struct Executable<'p, 'a> {
     pub device: &'p Device<'a>,
@@ -134,12 +145,8 @@ impl<'p, 'a> Executable<'p, 'a> {
         if let Err(error) = called {
             return Ok(Err(error));
         }
-        ensure(outputs[results] == 0 && events[1] == 0, || {
-            "PJRT_LoadedExecutable_Execute wrote past the end of a list".into()
-        })?;
-        ensure(!outputs[..results].contains(&0) && events[0] != 0, || {
-            "PJRT_LoadedExecutable_Execute left a result or an event null".into()
-        })?;
+        expect_filled(&outputs)?;
+        expect_filled(&events)?;
         let waited = crate::buffer::wait(plugin, events[0])?;
         let buffers = outputs[..results].iter();
         let buffers = buffers.map(|handle| Buffer::new(plugin, *handle));
