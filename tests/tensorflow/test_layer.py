@@ -17,7 +17,9 @@ import pytest
 import tensorflow
 
 PROGRAM = """
+import os
 import sys
+os.chdir("/")
 import tensorflow as tf
 with tf.device("/device:MYACCEL:0"):
     weights = tf.Variable(tf.ones([8, 8]))
@@ -80,6 +82,11 @@ def test_checks_find_nothing_in_plugin_without_defects(layer):
     process = layer("--validate")
     assert (process.returncode, "sp-gen layer:" in process.stderr) == (0, False), process.stderr
     assert process.stdout.startswith("["), process.stdout
+
+
+def test_checks_find_nothing_in_device_with_asynchronous_streams(layer):
+    process = layer("--validate", SP_CPU_STREAMS="async", SP_CPU_JITTER="150")
+    assert (process.returncode, "sp-gen layer:" in process.stderr) == (0, False), process.stderr
 
 
 def test_exit_status_is_that_of_the_program(layer, tmp_path):

@@ -182,14 +182,15 @@ fn start(
 
 /// Returns the new folder of the captures of all processes, beside the file: there is room for both or for neither.
 fn capture_folder(path: &Path) -> Result<TempDir> {
-    let parent = path.parent().filter(|it| *it != Path::new(""));
-    let parent = parent.unwrap_or(Path::new("."));
-    let create = || {
+    // The program may change its own folder.
+    let path = std::path::absolute(path).map_err(|source| unwritable(path, source))?;
+    let parent = path.parent().unwrap_or(&path);
+    let builder = || {
         tempfile::Builder::new()
             .prefix(".sp-gen-capture-")
             .tempdir_in(parent)
     };
-    Ok(removed_on_signal(create).map_err(|source| unwritable(path, source))?)
+    Ok(removed_on_signal(builder).map_err(|source| unwritable(&path, source))?)
 }
 
 /// Creates the files of the trace and the capture: an error at the end would be too late.

@@ -46,8 +46,8 @@ pub enum Body {
 #[macro_export]
 macro_rules! elementwise_functions {
     (@body One $cost:ident $ty:ty, $f:path) => {
-        $crate::compute::ops::steps::Body::One(|isa, x: &[$ty], out| {
-            let cost = $crate::compute::machine::cost::$cost;
+        $crate::compute::steps::Body::One(|isa, x: &[$ty], out| {
+            let cost = $crate::compute::cost::$cost;
             $crate::compute::Cost::vectorize(cost, isa, #[inline(always)] || {
                 for (out, x) in out.iter_mut().zip(x) {
                     *out = $f(*x);
@@ -56,8 +56,8 @@ macro_rules! elementwise_functions {
         })
     };
     (@body $operands:ident $cost:ident $ty:ty, $f:path) => {
-        $crate::compute::ops::steps::Body::$operands(|isa, [x, y]: [&[$ty]; 2], out| {
-            let cost = $crate::compute::machine::cost::$cost;
+        $crate::compute::steps::Body::$operands(|isa, [x, y]: [&[$ty]; 2], out| {
+            let cost = $crate::compute::cost::$cost;
             $crate::compute::Cost::vectorize(cost, isa, #[inline(always)] || {
                 for (out, (x, y)) in out.iter_mut().zip(x.iter().zip(y)) {
                     *out = $f(*x, *y);
@@ -69,10 +69,10 @@ macro_rules! elementwise_functions {
         $(, step($step:ty))? $(, activation($activation:ident))?
         { $class:ident $(($($ty:ty),+))? => $f:path $(, $($others:tt)*)? }
     )* })*) => {
-        [$($($($crate::compute::ops::steps::Function {
+        [$($($($crate::compute::steps::Function {
             op: stringify!($op),
             body: $crate::elementwise_functions!(@body $operands $cost $step, $f),
-            grain: <$crate::compute::machine::cost::$cost as $crate::compute::Cost>::GRAIN,
+            grain: <$crate::compute::cost::$cost as $crate::compute::Cost>::GRAIN,
         },)?)*)*]
     };
 }
