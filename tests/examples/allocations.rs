@@ -1,13 +1,14 @@
-//! A plugin that counts its heap allocations, without those of the device's memory.
+//! A plugin that counts its heap allocations, without those of the device's memory and of copies to it.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sp_abi::stream_executor::{DeviceFns, SP_DeviceMemoryBase, StreamExecutor, TimerFns};
 use sp_cpu::CpuDevice;
 use sp_plugin::{Device, HostAddressable, InPlace, MemoryAccess, Result, vtable};
-use sp_runtime::PrefixMut;
+use sp_runtime::{Prefix, PrefixMut};
 
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
@@ -61,13 +62,34 @@ unsafe impl HostAddressable for CountedDevice {
     }
 }
 
+/// Calls a function whose allocations do not count.
+fn without_count<T>(function: impl FnOnce() -> T) -> T {
+    IS_PAUSED.set(true);
+    let result = function();
+    IS_PAUSED.set(false);
+    result
+}
+
 #[vtable(fallback = self.reference: CpuDevice)]
 impl StreamExecutor for CountedDevice {
     unsafe fn allocate(&self, size: u64, space: i64, memory: PrefixMut<'_, SP_DeviceMemoryBase>) {
-        IS_PAUSED.set(true);
         // SAFETY: the caller has the same obligations.
-        unsafe { self.reference.allocate(size, space, memory) };
-        IS_PAUSED.set(false);
+        without_count(|| unsafe { self.reference.allocate(size, space, memory) });
+    }
+
+    unsafe fn deallocate(&self, memory: PrefixMut<'_, SP_DeviceMemoryBase>) {
+        // SAFETY: the caller has the same obligations.
+        without_count(|| unsafe { self.reference.deallocate(memory) });
+    }
+
+    unsafe fn sync_memcpy_htod(
+        &self,
+        device_dst: Prefix<'_, SP_DeviceMemoryBase>,
+        host_src: *const c_void,
+        size: u64,
+    ) -> Result<()> {
+        // SAFETY: the caller has the same obligations.
+        without_count(|| unsafe { self.reference.sync_memcpy_htod(device_dst, host_src, size) })
     }
 }
 

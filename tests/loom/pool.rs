@@ -5,7 +5,7 @@
 
 // `serve_until` replaces `Pool::serve`, which never returns.
 #[allow(dead_code)]
-#[path = "../../templates/cpu/src/compute/parallel/pool.rs"]
+#[path = "../../templates/cpu/src/compute/machine/parallel/pool.rs"]
 mod pool;
 mod sync;
 

@@ -1,4 +1,4 @@
-//! loom's types under the names of `templates/cpu/src/compute/parallel/sync.rs`.
+//! loom's types under the names of `templates/cpu/src/compute/machine/parallel/sync.rs`.
 
 pub use loom::sync::atomic::{AtomicUsize, Ordering};
 pub use loom::sync::{Arc, Condvar, Mutex, MutexGuard};

@@ -14,6 +14,7 @@ PLUGIN = ["generated/src", "macros", "templates"]
 # The sources of each page: what runs in TensorFlow, and the programs that run it.
 SOURCES = {
     "accuracy.md": [*PLUGIN, "tests/kernel_sweep", "tests/tensorflow/sweep_kernels.py"],
+    "coverage.md": [*PLUGIN, "codegen/cli/src/coverage", "tests/coverage_page", "tests/traced_ops"],
     "default-kernels.md": [*PLUGIN, "tests/default_kernels"],
     "hindcast.md": [*PLUGIN, "generated/ir", "tests/pages/hindcast.py", "tests/pages/since.py", "tests/tensorflow/forked_steps.py"],
     "matrix.md": [*PLUGIN, "tests/pages/matrix.py", "tests/tensorflow"],

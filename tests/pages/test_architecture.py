@@ -2,6 +2,7 @@
 
 import pathlib
 import re
+import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "ARCHITECTURE.md"
@@ -16,6 +17,33 @@ def paths(text):
     return {span for span in re.findall(r"`([^`\n]+)`", text) if "/" in span and not re.search(r"[\s<>*()#]", span)}
 
 
+def page_edges(block):
+    """Returns the pairs (user, used) of chains such as `a -> b, c -> d`."""
+    edges = set()
+    for chain in re.split(r"\n|;|\s{3,}", block):
+        steps = [re.findall(r"sp-[\w-]+", step) for step in chain.split("->")]
+        edges.update((user, used) for users, useds in zip(steps, steps[1:]) for user in users for used in useds)
+    return edges
+
+
+def manifest_edges():
+    """Returns the pairs (user, used) of our crates, without what only tests use."""
+    edges = set()
+    for path in [ROOT / "generated/Cargo.toml", *(path for folder in ("codegen", "macros", "templates") for path in (ROOT / folder).glob("*/Cargo.toml"))]:
+        manifest = tomllib.loads(path.read_text())
+        edges.update((manifest["package"]["name"], used) for used in manifest.get("dependencies", {}) if used.startswith("sp-"))
+    return edges
+
+
+def closure(edges):
+    """Returns the pairs between which the edges have a path."""
+    while True:
+        longer = edges | {(a, d) for a, b in edges for c, d in edges if b == c}
+        if longer == edges:
+            return edges
+        edges = longer
+
+
 def test_page_is_short():
     assert len(PAGE.read_bytes()) <= LARGEST
 
@@ -24,6 +52,19 @@ def test_named_files_exist():
     named = paths(PAGE.read_text())
     assert len(named) > 100
     assert [path for path in sorted(named - CREATED) if not (ROOT / path).exists()] == []
+
+
+def test_page_shows_the_dependencies_of_the_manifests():
+    block = re.search(r"`A -> B` means.*?^```text\n(.*?)^```", PAGE.read_text(), re.DOTALL | re.MULTILINE)[1]
+    manifests = manifest_edges()
+    assert len(manifests) > 60
+    assert closure(page_edges(block)) == closure(manifests)
+
+
+def test_finds_edges_of_chains():
+    found = page_edges("sp-a -> sp-b -> sp-c        sp-d, sp-e -> sp-f;  sp-c -> sp-g\na plugin -> sp-a")
+    assert found == {("sp-a", "sp-b"), ("sp-b", "sp-c"), ("sp-d", "sp-f"), ("sp-e", "sp-f"), ("sp-c", "sp-g")}
+    assert ("sp-a", "sp-g") in closure(found)
 
 
 def test_finds_paths_outside_of_blocks():

@@ -47,6 +47,7 @@ def rows():
     """Returns the rows of the program by op."""
     status, report, stderr = coverage(["-c", PROGRAM])
     assert status == 0, stderr
+    assert "sitecustomize" not in stderr
     assert "begins\n" in stderr and report["device_types"] == [DEVICE]
     return {row["op"]: row for row in report["rows"]}
 

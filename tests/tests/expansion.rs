@@ -10,10 +10,9 @@ use quote::ToTokens;
 type Expand = fn(TokenStream) -> syn::Result<TokenStream>;
 
 /// Each input `tests/expansion/<name>.rs`, with the macro that expands it.
-const CASES: [(&str, Expand); 6] = [
+const CASES: [(&str, Expand); 5] = [
     ("abi", sp_expand::derive),
     ("attributes", sp_expand::attributes),
-    ("either_slots", sp_expand::forward_slots),
     ("forward_slots", sp_expand::forward_slots),
     ("kernel", kernel),
     ("op", op),

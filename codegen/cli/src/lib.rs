@@ -12,6 +12,7 @@
 //!          -> port -> sp-port                               kernels and ops in C++, their skeletons in Rust
 //!          -> doctor -> verify::dependencies, sp-library        why an installed plugin's device is not listed
 //!          -> layer -> sp-layer                             a program with every call of a plugin shown or checked
+//!          -> replay -> sp-layer, sp-host                    the kernel calls of a capture, repeated and compared
 //!          -> coverage                                         the ops of a program by the kernel that computed them
 //!          -> operand -> sp-diff -> report                      two sides, their differences and effects
 //!             sp-diff::plugin, suppress                         the findings that concern one plugin; accepted ones
@@ -38,6 +39,7 @@ pub mod listing;
 pub mod operand;
 pub mod ops;
 pub mod port;
+pub mod replay;
 pub mod report;
 mod rule;
 pub mod scaffold;

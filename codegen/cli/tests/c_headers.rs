@@ -69,11 +69,22 @@ fn each_header_compiles_alone_in_c_and_cpp() {
     }
     for name in names() {
         let text = include(std::slice::from_ref(&name));
-        for compiler in &c {
-            assert_compiles(compiler, "-std=c11 -O2", &format!("{name}.c"), &text);
+        // The other compilers compile all headers at once, in other tests.
+        for compiler in c.iter().take(1) {
+            assert_compiles(
+                compiler,
+                "-std=c11 -fsyntax-only",
+                &format!("{name}.c"),
+                &text,
+            );
         }
-        for compiler in &cpp {
-            assert_compiles(compiler, "-std=c++17 -O2", &format!("{name}.cc"), &text);
+        for compiler in cpp.iter().take(1) {
+            assert_compiles(
+                compiler,
+                "-std=c++17 -fsyntax-only",
+                &format!("{name}.cc"),
+                &text,
+            );
         }
     }
 }

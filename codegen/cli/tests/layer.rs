@@ -70,7 +70,7 @@ fn existing_file_is_not_replaced_and_one_of_a_program_that_does_not_start_is_rem
     let output = layer(&[&["--trace", &path("train.py")][..], &SHELL, &["touch ran"]].concat());
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert!(
-        stderr(&output).contains("[sp_gen::layer::existing_trace]"),
+        stderr(&output).contains("[sp_gen::layer::existing_file]"),
         "{output:?}"
     );
     assert_eq!(

@@ -1,5 +1,6 @@
 //! Runs one kernel with the streams that TensorFlow uses: copies in, compute and copies out have one each.
 
+mod created;
 mod instance;
 mod selection;
 mod transfers;
@@ -7,6 +8,7 @@ mod transfers;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+pub use self::created::CreatedKernel;
 pub(crate) use self::instance::KernelInstance;
 use self::instance::TIMEOUT;
 use crate::core::{KernelContext, View};
@@ -25,15 +27,7 @@ impl Host {
     /// Returns an error if no kernel matches the op and types, if the kernel fails, or if it leaves an output
     /// unset.
     pub fn run(&self, op: &Op, inputs: &[Tensor]) -> Result<Vec<Tensor>, Error> {
-        let op = op.with_types_of(inputs)?;
-        let kernel = self.select(&op)?;
-        let instance = KernelInstance::create(kernel, &op)?;
-        let result = self.compute(&instance, &op, inputs);
-        if result.is_err() {
-            // Work that is still enqueued may read the caller's inputs.
-            self.executor.synchronize()?;
-        }
-        result
+        self.create_kernel(op, inputs)?.run(inputs)
     }
 
     fn compute(
@@ -149,9 +143,18 @@ impl Host {
     ) -> Result<Vec<Tensor>, Error> {
         instance.compute(context, self.quirks)?;
         drop(hold);
-        let context = context.get().expect("the host created it");
-        wait_for_deferred(context)?;
+        wait_for_deferred(context.get().expect("the host created it"))?;
         self.executor.poll(self.streams.compute)?;
+        self.downloads(instance, context)
+    }
+
+    /// Copies the outputs of a kernel whose stream is done to the host.
+    fn downloads(
+        &self,
+        instance: &KernelInstance<'_>,
+        context: &BorrowedObject<KernelContext>,
+    ) -> Result<Vec<Tensor>, Error> {
+        let context = context.get().expect("the host created it");
         let made_outputs = instance.outputs(context)?;
         let outputs = made_outputs.into_iter().zip(&context.outputs);
         outputs

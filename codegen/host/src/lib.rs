@@ -98,6 +98,7 @@ pub use dtype::{DType, Element};
 pub use error::{Error, StatusCode};
 pub use fake_library::unimplemented;
 pub use host::Host;
+pub use kernel_run::CreatedKernel;
 pub use listing::{Registrations, list_registrations};
 pub use objects::{ObjectKind, ObjectReport};
 pub use op::Op;

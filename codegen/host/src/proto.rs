@@ -8,8 +8,8 @@
 pub(crate) enum FieldValue<'a> {
     Number(u64),
     Bytes(&'a [u8]),
-    /// A fixed-width value, which no caller reads.
-    Fixed,
+    /// A fixed-width value, of 4 or 8 bytes.
+    Fixed(u64),
 }
 
 impl<'a> FieldValue<'a> {
@@ -55,12 +55,12 @@ pub(crate) fn parse_fields(mut message: &[u8]) -> Option<Vec<(u32, FieldValue<'_
         let tag = take_varint(&mut message)?;
         let value = match tag & 7 {
             0 => FieldValue::Number(take_varint(&mut message)?),
-            1 => take(&mut message, 8).map(|_| FieldValue::Fixed)?,
+            1 => FieldValue::Fixed(take_fixed(&mut message, 8)?),
             2 => {
                 let len = usize::try_from(take_varint(&mut message)?).ok()?;
                 FieldValue::Bytes(take(&mut message, len)?)
             }
-            5 => take(&mut message, 4).map(|_| FieldValue::Fixed)?,
+            5 => FieldValue::Fixed(take_fixed(&mut message, 4)?),
             _ => return None,
         };
         found.push((u32::try_from(tag >> 3).ok()?, value));
@@ -84,6 +84,30 @@ fn take<'a>(message: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
     let (head, tail) = message.split_at_checked(len)?;
     *message = tail;
     Some(head)
+}
+
+/// Returns a little-endian number of `width` bytes.
+fn take_fixed(message: &mut &[u8], width: usize) -> Option<u64> {
+    let bytes = take(message, width)?.iter().rev();
+    Some(bytes.fold(0, |value, byte| value << 8 | u64::from(*byte)))
+}
+
+/// Returns the numbers of a packed field whose elements have `width` bytes.
+pub(crate) fn fixed_values(mut packed: &[u8], width: usize) -> Option<Vec<u64>> {
+    let mut values = Vec::new();
+    while !packed.is_empty() {
+        values.push(take_fixed(&mut packed, width)?);
+    }
+    Some(values)
+}
+
+/// Returns the numbers of a packed field of varints.
+pub(crate) fn varints(mut packed: &[u8]) -> Option<Vec<u64>> {
+    let mut values = Vec::new();
+    while !packed.is_empty() {
+        values.push(take_varint(&mut packed)?);
+    }
+    Some(values)
 }
 
 fn take_varint(message: &mut &[u8]) -> Option<u64> {

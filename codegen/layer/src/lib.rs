@@ -4,7 +4,9 @@
 //! stubs for each callback. `runtime` is the rest of the library, which is the same for all releases. It is a module of
 //! this crate too, so that its tests run here, and so that the command reads what it has written.
 //! [`library`] compiles it, once for a release and compiler, and [`trace`] writes its records as text or for Perfetto.
+//! [`mod@capture`] reads and writes captures.
 
+pub mod capture;
 pub mod generate;
 pub mod library;
 pub mod runtime;

@@ -5,7 +5,6 @@ pub mod api_headers;
 pub mod clang;
 pub mod contract;
 pub mod extract;
-pub mod header_docs;
 mod identifier;
 pub mod include;
 pub mod source;

@@ -16,7 +16,6 @@ pub fn abi(input: TokenStream) -> TokenStream {
 /// | argument | the other slots |
 /// |---|---|
 /// | `fallback = self.field: Type` | are those of another device |
-/// | `either = self.field: Enum { A: TypeA, B: TypeB } else error` | are those of the device in the enum. Handles are tuple structs of the same enum, and `error` is that for a handle of another device |
 /// | `absent = [slot, ..]` | are null; in the crate's tests, one that is not in the list is a compile error |
 #[proc_macro_attribute]
 pub fn vtable(arguments: TokenStream, item: TokenStream) -> TokenStream {

@@ -12,4 +12,4 @@ mod device;
 #[cfg(not(test))]
 pub mod kernels;
 
-pub use device::{CpuDevice, Event, Memory, Stream, Timer, Usage};
+pub use device::{CpuDevice, Event, Memory, Stream, Timer};

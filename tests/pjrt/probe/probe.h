@@ -12,6 +12,7 @@
 //   SP_PROBE_ATTRIBUTES  attributes of the plugin: stablehlo=1.2.3
 //   SP_PROBE_VTABLES     0: errors and memories have no table of functions, but a pointer whose first use is recorded
 //   SP_PROBE_DEVICES     the number of devices
+//   SP_PROBE_PROGRAM     the file to write the last program to
 //   SP_PROBE_SHAPE_SIZE  the size of the host's XLA_Shape
 //   SP_PROBE_COMPILATION_DEVICE, SP_PROBE_ON_DEMAND what the next pluggable device of TensorFlow states: XLA_CPU_JIT and 1
 #ifndef PROBE_H_

@@ -73,9 +73,20 @@ static executable* new_executable(const char* description, const char* code, siz
     return e;
 }
 
+// Writes a program to the file that SP_PROBE_PROGRAM names.
+static void write_program(const PJRT_Program* program)
+{
+    const char* path = getenv("SP_PROBE_PROGRAM");
+    FILE* file = path ? fopen(path, "wb") : NULL;
+    if (!file) return;
+    fwrite(program->code, 1, program->code_size, file);
+    fclose(file);
+}
+
 // Records the format of a program and the version in its producer's name.
 static void record_program(const PJRT_Program* program)
 {
+    write_program(program);
     char producer[64] = "none";
     for (size_t i = 0; i + 12 < program->code_size && i < 4096; i++) {
         if (memcmp(program->code + i, "StableHLO_v", 11) != 0) continue;

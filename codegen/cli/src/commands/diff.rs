@@ -240,6 +240,19 @@ fn separate_suppressed(
     Ok((diff, suppressed.collect()))
 }
 
+/// Prints the differences of sides that have neither APIs nor headers.
+fn print_whole(
+    args: &Args,
+    suppressions: &Suppressions,
+    releases: Option<(Release, Release)>,
+    found: Diff,
+) -> Result {
+    let (diff, suppressed) = separate_suppressed(found, suppressions, releases)?;
+    let report = select(diff, suppressed, &[], None);
+    print(&report, &SideHeaders::default(), args.format)?;
+    Ok(outcome(report.diff.verdict, args.fail_on))
+}
+
 fn select(
     diff: Diff,
     mut suppressed: Vec<Suppressed>,

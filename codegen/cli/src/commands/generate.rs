@@ -1,4 +1,4 @@
-//! `sp-gen generate [--lang rust|c] [--release R | --headers ROOT] [--out DIR] [--check] [--docs upstream]`:
+//! `sp-gen generate [--lang rust|c] [--release R | --headers ROOT] [--out DIR] [--check]`:
 //! writes the sp-abi crate or the headers of the C shim, from snapshots or from headers.
 
 use std::collections::BTreeMap;
@@ -20,9 +20,7 @@ use sp_data::release::{Release, RequestedRelease};
 use sp_data::snapshots;
 use sp_data::symbols::Symbols;
 use sp_emit::{Files, emit_c, emit_rust};
-use sp_fetch::store::Store;
 use sp_parse::extract;
-use sp_parse::header_docs;
 use sp_system::input::{self, MAX_CONFIG_BYTES};
 use sp_system::replacement::{LISTING, recover};
 
@@ -58,9 +56,6 @@ pub struct Args {
     /// Also replace files that differ from what sp-gen wrote
     #[arg(long, conflicts_with = "check")]
     force: bool,
-    /// The source of the documentation; `upstream` needs the release's headers, libclang and --out
-    #[arg(long, value_enum, default_value_t = DocSource::Own, value_name = "SOURCE")]
-    docs: DocSource,
 }
 
 impl Args {
@@ -73,7 +68,6 @@ impl Args {
             out: Some(out),
             check,
             force: force && !check,
-            docs: DocSource::Own,
         }
     }
 }
@@ -103,15 +97,6 @@ impl Language {
     }
 }
 
-/// Source of the documentation.
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum DocSource {
-    /// The documentation of sp-gen
-    Own,
-    /// The comments of TensorFlow's headers
-    Upstream,
-}
-
 /// Writes the generated files, or compares them with the files on disk.
 pub fn run(args: Args) -> Result {
     let current_dir = operand::current_folder()?;
@@ -125,7 +110,7 @@ pub fn run(args: Args) -> Result {
         }
         (None, None) => return Err(no_output_folder()),
     };
-    if args.headers.is_some() || args.docs == DocSource::Upstream {
+    if args.headers.is_some() {
         check_not_committed(&out, &current_dir)?;
     }
     if !args.check {
@@ -133,11 +118,8 @@ pub fn run(args: Args) -> Result {
     }
     let kind = args.lang.kind();
     let release = args.release.map(operand::resolve).transpose()?;
-    let mut apis = read_apis(&args, release, &folders)?;
+    let apis = read_apis(&args, release, &folders)?;
     let symbols = read_symbols(release, &folders)?;
-    if args.docs == DocSource::Upstream {
-        use_header_comments(&mut apis, args.headers, &folders)?;
-    }
     let files = match args.lang {
         Language::Rust => {
             let mut files = emit_rust(&apis, &symbols)?;
@@ -234,14 +216,13 @@ fn report_lints(apis: &[Api], symbols: &Symbols) {
     }
 }
 
-/// Rejects the checkout's generated/ as output folder: the committed crate includes all releases and has no comments
-/// of headers.
+/// Rejects the checkout's generated/ as output folder: the committed crate includes all releases.
 fn check_not_committed(out: &Path, current_dir: &Path) -> Result<()> {
     if is_committed(out, current_dir) {
         return Err(miette!(
             code = "sp_gen::generate::output_is_committed",
             help = "use `--out DIR` with another folder",
-            "{} is the committed crate, which is generated from all snapshots without `--headers` and `--docs`",
+            "{} is the committed crate, which is generated from all snapshots without `--headers`",
             out.display()
         ));
     }
@@ -272,33 +253,6 @@ fn check_not_edited(out: &Path, edited: &[&str]) -> Result<()> {
         "{}{more}{verb} from what sp-gen wrote",
         out.join(first).display()
     ))
-}
-
-/// Replaces the documentation by the comments of `headers`, else by those of the newest release's stored headers.
-fn use_header_comments(
-    apis: &mut [Api],
-    headers: Option<PathBuf>,
-    folders: &DataFolders,
-) -> Result<()> {
-    let releases = apis.iter().filter_map(|api| api.release.parse().ok());
-    let newest: Option<Release> = releases.max();
-    let name = newest.map_or_else(String::new, |release| release.to_string());
-    let store = Store::new(folders.store.clone());
-    let stored = || Some(store.include_root(store.resolve(newest?)?));
-    let Some(include) = headers.or_else(stored) else {
-        return Err(miette!(
-            code = "sp_gen::generate::headers_missing",
-            help = format!("`sp-gen import tensorflow {name}` imports them"),
-            "the headers of TensorFlow {name} are not in {}",
-            folders.store.display()
-        ));
-    };
-    let count = header_docs::annotate(apis, &name, &include)?;
-    note!(
-        "{}: used {count} comments of the headers",
-        include.display()
-    );
-    Ok(())
 }
 
 fn is_same_folder(left: &Path, right: &Path) -> bool {

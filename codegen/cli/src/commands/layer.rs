@@ -9,13 +9,14 @@ use std::path::PathBuf;
 
 const NOTES: &str = "\
 The plugin may be written in any language, and is not changed. A library between TensorFlow and the plugin is compiled \
-once for each release, which needs rustc. Without --trace and --validate, --trace - is the default.
+once for each release, which needs rustc. Without --trace, --validate and --capture, --trace - is the default.
 
 Examples:
   sp-gen layer -- python train.py                                    print every call to stderr
   sp-gen layer --trace t.json --filter slots -- python train.py      write the slots' calls for ui.perfetto.dev
   sp-gen layer --trace t.txt --filter 'kernels,copies,TF_*Output' -- python train.py
   sp-gen layer --validate -- python train.py                         report wrong calls of either side
+  sp-gen layer --capture step.capture -- python train.py             write what kernels computed, for `sp-gen replay`
 
 Groups of --filter: slots, functions, callbacks, entry_points, kernels, copies, streams, memory, graph, profiler.
 
@@ -28,6 +29,9 @@ pub struct Args {
     /// Write every call to FILE, which must not exist: as text, as JSON for Perfetto if its name ends with .json, or to stderr if it is `-`
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// Write what each kernel computed to FILE, which must not exist, for `sp-gen replay`
+    #[arg(long, value_name = "FILE")]
+    capture: Option<PathBuf>,
     /// Check calls, and report those that break TensorFlow's contract
     #[arg(long)]
     validate: bool,
@@ -56,9 +60,10 @@ pub struct Args {
 
 /// Runs the program.
 pub fn run(args: Args) -> Result {
-    let shows_nothing = args.trace.is_none() && !args.validate;
+    let shows_nothing = args.trace.is_none() && args.capture.is_none() && !args.validate;
     let options = LayerOptions {
         trace: args.trace.or(shows_nothing.then(|| "-".into())),
+        capture: args.capture,
         validate: args.validate,
         plugin: args.plugin,
         filter: args.filter,

@@ -18,6 +18,7 @@ pub mod man;
 pub mod new;
 pub mod ops;
 pub mod port;
+pub mod replay;
 pub mod update;
 pub mod verify;
 
@@ -64,6 +65,8 @@ pub enum Command {
     Doctor(doctor::Args),
     /// Run a program and show, or check, every call between TensorFlow and a plugin
     Layer(layer::Args),
+    /// Repeat the kernel calls of a capture of `layer`, and compare what they compute
+    Replay(replay::Args),
     /// Run a program and print which kernel computed each of its ops, and what to write next
     Coverage(coverage::Args),
     /// Replace a plugin's vendored crates by those of this sp-gen, and update its Cargo.lock
@@ -94,6 +97,7 @@ impl Command {
             Self::Port(args) => port::run(args),
             Self::Doctor(args) => doctor::run(args),
             Self::Layer(args) => layer::run(args),
+            Self::Replay(args) => replay::run(args),
             Self::Coverage(args) => coverage::run(args),
             Self::Update(args) => update::run(args),
             Self::Completions(args) => completions::run(args),

@@ -28,11 +28,14 @@ def run_hidden_sitecustomize():
     """Runs the environment's own `sitecustomize`, which this one hides."""
     own = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [path for path in sys.path if os.path.abspath(path) != own]
-    sys.modules.pop("sitecustomize", None)
+    this = sys.modules.pop("sitecustomize", None)
     try:
         importlib.import_module("sitecustomize")
-    except ImportError:
-        pass
+    except ImportError as error:
+        # The import of this module is an error if it has no entry at its end.
+        sys.modules["sitecustomize"] = this
+        if error.name != "sitecustomize":
+            raise
 
 
 class ContextFinder:

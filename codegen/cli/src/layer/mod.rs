@@ -46,8 +46,8 @@ errors! {
         /// The trace cannot be written.
         Unwritable { path: PathBuf, source: io::Error } = unwritable: ("cannot write {}: {source}", path.display());
 
-        /// The file of the trace exists.
-        ExistingTrace(PathBuf) = existing_trace: ("{} exists", .0.display()),
+        /// The file of the trace or of the capture exists.
+        ExistingFile(PathBuf) = existing_file: ("{} exists", .0.display()),
             help("the program was not run: name another file, or remove this one");
     }
 }

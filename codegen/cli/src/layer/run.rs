@@ -1,7 +1,7 @@
 //! The run of a program with the layer.
 
 use super::{LayerError, find_installed};
-use crate::console::note;
+use crate::console::{note, warning};
 use crate::operand::{Operand, ReadOptions, current_folder, readable_folders};
 use miette::Result;
 use sp_data::folders::cache_folder;
@@ -9,7 +9,7 @@ use sp_data::snapshots;
 use sp_ir::{Api, Release};
 use sp_layer::library::{Compiler, Library};
 use sp_layer::runtime::settings::variable;
-use sp_layer::{generate, trace};
+use sp_layer::{capture, generate, trace};
 use sp_parse::clang::DEFAULT_TARGET;
 use sp_system::temporary::{delay_signals, removed_on_signal};
 use std::collections::BTreeSet;
@@ -18,12 +18,15 @@ use std::fs::{self, OpenOptions};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
+use tempfile::TempDir;
 
 /// Options of a run with the layer.
 #[derive(Debug, Clone, Default)]
 pub struct LayerOptions {
     /// The file of the trace; `-` is stderr.
     pub trace: Option<PathBuf>,
+    /// The file of the capture.
+    pub capture: Option<PathBuf>,
     /// True if calls are checked.
     pub validate: bool,
     /// The plugin, by its path or file name.
@@ -61,10 +64,14 @@ pub fn run(program: &[OsString], options: &LayerOptions) -> Result<LayerRun> {
     let library = find_library(&apis)?;
     let folder = removed_on_signal(|| tempfile::Builder::new().prefix("sp-gen-layer-").tempdir());
     let folder = folder.map_err(|source| unwritable(Path::new("a temporary folder"), source))?;
+    let captured = options.capture.as_deref().map(capture_folder).transpose()?;
+    let captured = captured.as_ref().map(TempDir::path);
     // Ctrl-C ends the program, and the trace is still written.
     let _delay = delay_signals();
-    let status = start(program, &library, folder.path(), options)?;
+    create_files(folder.path(), options)?;
+    let status = start(program, &library, (folder.path(), captured), options)?;
     write_trace(&folder.path().join("records"), options)?;
+    write_capture(captured, options)?;
     let findings = fs::read_to_string(folder.path().join("findings")).unwrap_or_default();
     Ok(LayerRun {
         status: exit_status(status),
@@ -133,7 +140,7 @@ fn find_library(apis: &[Api]) -> Result<PathBuf> {
 fn start(
     program: &[OsString],
     library: &Path,
-    folder: &Path,
+    (folder, captured): (&Path, Option<&Path>),
     options: &LayerOptions,
 ) -> Result<ExitStatus> {
     let mut command = Command::new(&program[0]);
@@ -145,13 +152,12 @@ fn start(
         Some(path) if path == Path::new("-") => {
             command.env(variable::LIVE, "1");
         }
-        Some(path) => {
-            // An error at the end would be too late.
-            create_trace(path)?;
-            let records = folder.join("records");
-            fs::create_dir(&records).map_err(|source| unwritable(&records, source))?;
-            command.env(variable::RECORDS, records.join("process"));
+        Some(_) => {
+            command.env(variable::RECORDS, folder.join("records/process"));
         }
+    }
+    if let Some(captured) = captured {
+        command.env(variable::CAPTURE, captured.join("process"));
     }
     if options.validate {
         command
@@ -166,7 +172,7 @@ fn start(
     let status = command.status();
     let program = program[0].to_string_lossy();
     Ok(status.map_err(|source| {
-        remove_trace(options);
+        remove_files(options);
         LayerError::NotStarted {
             program: sp_host::escape_control(&program),
             source,
@@ -174,23 +180,59 @@ fn start(
     })?)
 }
 
-/// Creates the file of the trace, which must not exist.
-fn create_trace(path: &Path) -> Result<()> {
+/// Returns the new folder of the captures of all processes, beside the file: there is room for both or for neither.
+fn capture_folder(path: &Path) -> Result<TempDir> {
+    // The program may change its own folder.
+    let path = std::path::absolute(path).map_err(|source| unwritable(path, source))?;
+    let parent = path.parent().unwrap_or(&path);
+    let builder = || {
+        tempfile::Builder::new()
+            .prefix(".sp-gen-capture-")
+            .tempdir_in(parent)
+    };
+    Ok(removed_on_signal(builder).map_err(|source| unwritable(&path, source))?)
+}
+
+/// Creates the files of the trace and the capture: an error at the end would be too late.
+fn create_files(folder: &Path, options: &LayerOptions) -> Result<()> {
+    let records = folder.join("records");
+    fs::create_dir(&records).map_err(|source| unwritable(&records, source))?;
+    for (index, path) in files(options).enumerate() {
+        let created = create_file(path);
+        if created.is_err() && index > 0 {
+            // Only the file before this one was created here.
+            files(options).take(index).for_each(remove_file);
+        }
+        created?;
+    }
+    Ok(())
+}
+
+/// Returns the files that a run writes.
+fn files(options: &LayerOptions) -> impl Iterator<Item = &Path> {
+    let trace = options.trace.as_deref().filter(|it| *it != Path::new("-"));
+    trace.into_iter().chain(options.capture.as_deref())
+}
+
+/// Creates a file, which must not exist.
+fn create_file(path: &Path) -> Result<()> {
     match OpenOptions::new().write(true).create_new(true).open(path) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            Err(LayerError::ExistingTrace(path.to_owned()).into())
+            Err(LayerError::ExistingFile(path.to_owned()).into())
         }
         Err(error) => Err(unwritable(path, error).into()),
     }
 }
 
-/// Removes the file that [`create_trace`] has created, for a program that cannot be started.
-fn remove_trace(options: &LayerOptions) {
-    if let Some(path) = options.trace.as_deref().filter(|it| *it != Path::new("-")) {
-        // It is empty, so that nothing is lost if it stays.
-        let _ = fs::remove_file(path);
-    }
+/// Removes the files that [`create_files`] has created, for a program that cannot be started.
+fn remove_files(options: &LayerOptions) {
+    files(options).for_each(remove_file);
+}
+
+fn remove_file(path: &Path) {
+    // It is empty, so that nothing is lost if it stays.
+    let _ = fs::remove_file(path);
 }
 
 /// Returns the value of `LD_PRELOAD`: the library, and those of the caller.
@@ -215,6 +257,26 @@ fn write_trace(records: &Path, options: &LayerOptions) -> Result<()> {
     };
     fs::write(path, text).map_err(|source| unwritable(path, source))?;
     note!("{}: {} calls", path.display(), read.len());
+    Ok(())
+}
+
+/// Joins the captures of all processes.
+fn write_capture(captured: Option<&Path>, options: &LayerOptions) -> Result<()> {
+    let (Some(captured), Some(path)) = (captured, options.capture.as_deref()) else {
+        return Ok(());
+    };
+    let joined = capture::join(captured, path)?;
+    let (path, calls, omitted) = (path.display(), joined.calls, joined.omitted);
+    note!("{path}: {calls} calls of kernels, of which {omitted} cannot be repeated");
+    if joined.cut > 0 {
+        warning!(
+            "{path}: {} processes were killed: their last calls are missing",
+            joined.cut
+        );
+    }
+    if calls == 0 {
+        warning!("{path}: no kernel of a plugin ran in the program");
+    }
     Ok(())
 }
 

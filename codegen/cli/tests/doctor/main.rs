@@ -256,7 +256,7 @@ fn imports_no_module_from_current_directory() {
     assert!(!scene.path("ran").exists());
 }
 
-/// Two plugins of 300 MiB do not fit in 500 MB at a time.
+/// Two plugins of 100 MiB do not fit in 200 MB at a time.
 #[cfg(target_os = "linux")]
 #[test]
 fn finds_copies_of_large_plugins_in_limited_memory() {
@@ -265,12 +265,12 @@ fn finds_copies_of_large_plugins_in_limited_memory() {
         let plugin = format!("site-packages/tensorflow-plugins/{name}");
         scene.write(&plugin, "");
         let file = File::options().write(true).open(scene.path(&plugin));
-        file.unwrap().set_len(300 << 20).unwrap();
+        file.unwrap().set_len(100 << 20).unwrap();
     }
     let mut shell = Command::new("sh");
     shell.args([
         "-c",
-        "ulimit -v 500000 && exec \"$0\" doctor ./python --format json",
+        "ulimit -v 200000 && exec \"$0\" doctor ./python --format json",
     ]);
     shell.arg(env!("CARGO_BIN_EXE_sp-gen"));
     let output = shell.current_dir(scene.path(".")).output().unwrap();

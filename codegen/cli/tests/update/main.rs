@@ -176,7 +176,7 @@ fn cargo_accepts_updated_lock() {
     assert_eq!(scene.lock_error(), "");
 }
 
-/// Returns the commits whose scaffolds are updated: this one, and some of its first-parent ancestors.
+/// Returns the commits whose scaffolds are updated: some of the first-parent ancestors of this one.
 fn tested_commits() -> Vec<String> {
     let all = lines(&git(&["rev-list", "--first-parent", "HEAD"]));
     if all.len() < 25 {
@@ -185,7 +185,7 @@ fn tested_commits() -> Vec<String> {
             all.len()
         );
     }
-    let steps = [0, 1, 5, 20];
+    let steps = [1, 20];
     let steps = steps.iter().filter_map(|step| all.get(*step).cloned());
     steps.collect()
 }

@@ -86,10 +86,8 @@ impl Scene {
         )]);
         for (name, folder) in CRATES {
             fs::remove_dir_all(vendor.join(name)).unwrap();
-            for file in lines(&git(&["ls-tree", "-r", "--name-only", commit, folder])) {
-                let inside = file.strip_prefix(&format!("{folder}/")).unwrap();
-                if is_embedded(inside) {
-                    let bytes = git(&["show", &format!("{commit}:{file}")]).unwrap_or_default();
+            for (inside, bytes) in files_of(commit, folder) {
+                if is_embedded(&inside) {
                     files.insert(format!("vendor/{name}/{inside}"), bytes);
                 }
             }
@@ -120,6 +118,25 @@ impl Scene {
 fn is_embedded(file: &str) -> bool {
     let parts = ["src/", "tests/", "benches/", "examples/"];
     file == "Cargo.toml" || parts.iter().any(|part| file.starts_with(part))
+}
+
+/// Returns the files of a commit's folder by their paths in it; none if the commit has no such folder.
+fn files_of(commit: &str, folder: &str) -> Vec<(String, Vec<u8>)> {
+    let Some(archive) = git(&["archive", commit, folder]) else {
+        return Vec::new();
+    };
+    let target = TemporaryFolder::new();
+    target.write("archive.tar", archive);
+    // Links lead to files of other folders.
+    let mut shell = Command::new("sh");
+    let status = shell
+        .args(["-c", "tar -xf archive.tar && find . -type l -delete"])
+        .current_dir(target.path("."));
+    assert!(status.status().unwrap().success());
+    let files = read_files(&target.path(folder)).into_iter();
+    files
+        .map(|(path, bytes)| (path.display().to_string(), bytes))
+        .collect()
 }
 
 /// Runs git in the checkout and returns its output, or `None` if it fails.

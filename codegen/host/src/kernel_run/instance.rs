@@ -21,7 +21,8 @@ pub(crate) struct KernelInstance<'a> {
 
 impl<'a> KernelInstance<'a> {
     pub(crate) fn create(builder: &'a KernelBuilder, op: &Op) -> Result<Self, Error> {
-        let node = format!("{}_under_test", op.name);
+        let node = op.node.clone();
+        let node = node.unwrap_or_else(|| format!("{}_under_test", op.name));
         let construction = KernelConstruction::new(node.clone(), op.name.clone(), op.attrs.clone());
         let construction = BorrowedObject::new(construction);
         fault::set_current_call(&"a kernel's create function");

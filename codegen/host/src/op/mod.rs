@@ -3,6 +3,7 @@
 
 mod argument;
 mod binding;
+mod node_def;
 
 use std::collections::BTreeMap;
 
@@ -16,6 +17,8 @@ use crate::core::{Attr, defined, find_core_op};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Op {
     pub(crate) name: String,
+    /// The name of the node, if it matters.
+    pub(crate) node: Option<String>,
     pub(crate) attrs: BTreeMap<String, Attr>,
     inputs: Vec<OpArgument>,
     outputs: Vec<OpArgument>,
@@ -66,6 +69,7 @@ impl Op {
         let required = attributes.filter(|it| it.default.is_none());
         Self {
             name: definition.name.clone(),
+            node: None,
             attrs: BTreeMap::new(),
             inputs: definition.inputs.iter().map(OpArgument::from).collect(),
             outputs: definition.outputs.iter().map(OpArgument::from).collect(),

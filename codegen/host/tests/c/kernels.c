@@ -19,6 +19,25 @@ static void add_task(void *argument) {
 }
 #endif
 
+// Defects that only the values of AddV2 show.
+static void spoil(float *sums, int64_t count) {
+  static int calls;
+  ++calls;
+#if defined(WRONG_ADD)
+  sums[count - 1] += 1;
+#endif
+#if defined(WRONG_THIRD_ADD)
+  if (calls >= 3) sums[0] += 1;
+#endif
+#if defined(ADD_ENDS)
+  if (calls == 2) abort();
+#endif
+#if defined(ADD_HANGS)
+  for (volatile int waits = 1; waits;) {
+  }
+#endif
+}
+
 static void add_all(TF_OpKernelContext *ctx, const float *a, const float *b, float *c, int64_t count,
                     TF_Status *status) {
 #if defined(ASYNC) && !defined(KERNEL_EARLY)
@@ -27,6 +46,7 @@ static void add_all(TF_OpKernelContext *ctx, const float *a, const float *b, flo
   enqueue_on(TF_GetStream(ctx, status), add_task, addition);
 #else
   for (int64_t i = 0; i < count; ++i) c[i] = a[i] + b[i];
+  spoil(c, count);
 #endif
 }
 

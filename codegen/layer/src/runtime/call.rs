@@ -1,6 +1,7 @@
 //! The two sides of a call: before and after the real function runs.
 
 use super::callback::{Target, intern};
+use super::capture;
 use super::check;
 use super::description::{Function, Kind, flag};
 use super::exchange::exchange_slots;
@@ -18,6 +19,10 @@ pub struct Call {
     function: &'static Function,
     is_open: bool,
     is_kernel: bool,
+    /// The op of a kernel's function, or "".
+    label: &'static str,
+    /// The context of a kernel that is captured.
+    captured: Option<u64>,
 }
 
 /// The nodes of live kernels, by the address that `create_func` has returned. `None` if two live kernels share an address.
@@ -35,6 +40,10 @@ pub unsafe fn begin(function: &'static Function, arguments: &[u64]) -> Call {
         // SAFETY: as the caller states.
         unsafe { check::before(function, arguments) };
     }
+    if function.has(flag::CAPTURE) {
+        // SAFETY: as the caller states.
+        unsafe { capture::before(function, arguments) };
+    }
     let is_open = function.has(flag::TRACE);
     if is_open {
         let mut text = String::with_capacity(128);
@@ -46,6 +55,8 @@ pub unsafe fn begin(function: &'static Function, arguments: &[u64]) -> Call {
         function,
         is_open,
         is_kernel: false,
+        label: "",
+        captured: None,
     }
 }
 
@@ -70,6 +81,8 @@ pub unsafe fn begin_callback(
     // SAFETY: as the caller states.
     let mut call = unsafe { begin(function, arguments) };
     call.is_kernel = is_kernel;
+    call.label = target.label;
+    call.captured = (is_kernel && function.has(flag::CAPTURE)).then(|| arguments[1]);
     call
 }
 
@@ -79,6 +92,7 @@ pub unsafe fn begin_callback(
 /// As of [`begin`]; the call has returned `result`.
 pub unsafe fn finish(mut call: Call, arguments: &[u64], result: u64) {
     let (end, function) = (system::now(), call.function);
+    call.captured = None;
     if std::mem::take(&mut call.is_open) {
         let mut text = String::new();
         // SAFETY: as the caller states.
@@ -89,6 +103,9 @@ pub unsafe fn finish(mut call: Call, arguments: &[u64], result: u64) {
     unsafe {
         if function.has(flag::CHECK) {
             check::after(function, arguments, result);
+        }
+        if function.has(flag::CAPTURE) {
+            capture::after(function, arguments, result, call.label);
         }
         if function.has(flag::FILLS) {
             exchange_slots(function, arguments);
@@ -117,6 +134,9 @@ impl Drop for Call {
     fn drop(&mut self) {
         if self.is_open {
             thread_log().close(system::now(), "a C++ exception".into());
+        }
+        if let Some(context) = self.captured {
+            capture::abandon(context);
         }
         if self.is_kernel {
             thread_log().leave_op();

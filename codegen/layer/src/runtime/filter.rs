@@ -36,6 +36,35 @@ const KINDS: &[(&str, &[Kind])] = &[
     ("callbacks", &[Kind::Callback, Kind::HostCallback]),
 ];
 
+/// Prefixes of the names of the functions that a capture follows.
+const CAPTURED: &[&str] = &[
+    "TF_NewKernelBuilder",
+    "TF_NewAsyncKernelBuilder",
+    "TF_KernelBuilder_",
+    "TF_RegisterKernelBuilder",
+    "TF_AllocateOutput",
+    "TF_ForwardInputOrAllocateOutput",
+    "TF_SetOutput",
+    "TF_GetInputTensorFromVariable",
+    "TF_AssignVariable",
+    "TF_AssignUpdateVariable",
+    "TF_OpKernelContext_Failure",
+    "TF_AddNVariant",
+    "TF_ZerosLikeVariant",
+    "TF_TemporaryVariable",
+    "TF_DestroyTemporaryVariable",
+    "TF_AssignRefVariable",
+    "SP_StreamExecutor.allocate",
+    "SP_StreamExecutor.deallocate",
+    "SP_StreamExecutor.unified_memory_",
+    "SP_StreamExecutor.create_stream",
+];
+
+/// Returns true if a capture follows the calls of `function`.
+pub fn is_captured(function: &Function) -> bool {
+    CAPTURED.iter().any(|it| function.name.starts_with(it))
+}
+
 /// Returns every name of a group.
 pub fn group_names() -> impl Iterator<Item = &'static str> {
     let groups = GROUPS.iter().map(|(name, _)| *name);

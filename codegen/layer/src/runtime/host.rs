@@ -76,22 +76,23 @@ pub fn find(name: &str) -> usize {
             }
         }
     }
-    0
+    // A program that is itself the host.
+    find_in(std::ptr::null_mut(), name)
+}
+
+/// Returns the address of core's function `name`; 0 if this release has none.
+pub fn core_address(name: &str) -> usize {
+    let known = tables().function(name);
+    match known.map_or(0, |it| it.function.original()) {
+        // A function that this release does not have is not looked for.
+        0 if known.is_some() => find(name),
+        address => address,
+    }
 }
 
 fn addresses() -> &'static Addresses {
     ADDRESSES.get_or_init(|| {
-        let address = |name: &str| {
-            let known = tables()
-                .functions
-                .iter()
-                .find(|it| it.function.name == name);
-            match known.map_or(0, |it| it.function.original()) {
-                // A function that this release does not have is not looked for.
-                0 if known.is_some() => find(name),
-                address => address,
-            }
-        };
+        let address = core_address;
         Addresses {
             code: address("TF_GetCode"),
             message: address("TF_Message"),

@@ -84,6 +84,14 @@ fn host_function(handle: *mut c_void, name: &str, caller: usize) -> usize {
     found.wrapper as usize
 }
 
+/// Returns the path of the first plugin that is shown, checked or captured, or "".
+pub fn first_plugin() -> String {
+    let plugins = PLUGINS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut plugins = plugins.iter().filter(|it| it.is_included);
+    let path = plugins.next().and_then(|it| it.libraries.first());
+    path.map_or_else(String::new, |it| it.path.clone())
+}
+
 /// Returns true if the library at `base` is a plugin that is shown or checked. The first time its imports are exchanged.
 fn is_plugin(path: &str, base: usize, entry_point: usize) -> bool {
     let plugins = || PLUGINS.lock().unwrap_or_else(PoisonError::into_inner);

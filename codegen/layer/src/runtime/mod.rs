@@ -3,7 +3,9 @@
 
 pub mod call;
 pub mod callback;
+pub mod capture;
 pub mod check;
+mod core;
 pub mod description;
 mod elf;
 mod exchange;
@@ -19,7 +21,6 @@ mod system;
 pub mod tables;
 mod value;
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use tables::Tables;
 
 /// The tail of the layer's `dlsym`: the dynamic loader's own function.
@@ -30,7 +31,7 @@ pub fn real_dlsym() -> usize {
 /// Prepares the layer, when the library is loaded. Without settings it does nothing.
 pub fn start(tables: &'static Tables) {
     let settings = settings::settings();
-    if !settings.traces() && !settings.validates {
+    if !settings.is_active() {
         return;
     }
     tables::set_tables(tables);
@@ -38,17 +39,17 @@ pub fn start(tables: &'static Tables) {
     system::register(at_exit, in_child);
 }
 
-/// True in a forked child. The checks know the objects of the parent, and another thread may have had their locks.
-static IS_CHILD: AtomicBool = AtomicBool::new(false);
-
 extern "C" fn at_exit() {
-    if !IS_CHILD.load(Ordering::Acquire) {
+    if !system::is_child() {
         check::at_exit();
+        if settings::settings().capture.is_some() {
+            capture::at_exit();
+        }
     }
     log::flush_all(false);
 }
 
 extern "C" fn in_child() {
-    IS_CHILD.store(true, Ordering::Release);
+    system::set_child();
     log::reset_in_child();
 }

@@ -13,6 +13,8 @@ pub mod variable {
     pub const FILTER: &str = "SP_LAYER_FILTER";
     /// `1` checks calls.
     pub const VALIDATE: &str = "SP_LAYER_VALIDATE";
+    /// Path of the captures; each process appends its number.
+    pub const CAPTURE: &str = "SP_LAYER_CAPTURE";
     /// Path of the file to which findings are appended.
     pub const FINDINGS: &str = "SP_LAYER_FINDINGS";
     /// The plugin, by its path or file name; every plugin if it is absent.
@@ -30,6 +32,8 @@ pub struct Settings {
     pub filter: String,
     /// True if calls are checked.
     pub validates: bool,
+    /// Path of the captures, if kernels are captured.
+    pub capture: Option<String>,
     /// Path of the file of findings.
     pub findings: Option<String>,
     /// The plugin.
@@ -45,6 +49,7 @@ impl Settings {
             is_live: text(variable::LIVE).is_some(),
             filter: text(variable::FILTER).unwrap_or_default(),
             validates: text(variable::VALIDATE).is_some(),
+            capture: text(variable::CAPTURE),
             findings: text(variable::FINDINGS),
             plugin: text(variable::PLUGIN),
         }
@@ -53,6 +58,11 @@ impl Settings {
     /// Returns true if calls are recorded.
     pub fn traces(&self) -> bool {
         self.is_live || self.records.is_some()
+    }
+
+    /// Returns true if calls are recorded, checked or captured.
+    pub fn is_active(&self) -> bool {
+        self.traces() || self.validates || self.capture.is_some()
     }
 
     /// Returns true if the plugin in the file `path` is shown or checked.

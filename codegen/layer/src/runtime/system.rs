@@ -1,6 +1,7 @@
 //! The functions of the C library that the layer calls. The layer has no dependencies.
 
 use std::ffi::{CStr, c_char, c_int, c_long, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An argument of [`dlsym`] and `dlvsym`: the libraries after this one.
 pub const RTLD_NEXT: *mut c_void = -1_isize as *mut c_void;
@@ -167,6 +168,18 @@ pub fn thread_id() -> i32 {
     };
     // SAFETY: the call has no arguments and no obligations.
     unsafe { syscall(GETTID) as i32 }
+}
+
+static IS_CHILD: AtomicBool = AtomicBool::new(false);
+
+/// Returns true in a forked child, which has the parent's objects and none of its threads: they may have held locks.
+pub fn is_child() -> bool {
+    IS_CHILD.load(Ordering::Acquire)
+}
+
+/// Notes that this process is a forked child.
+pub fn set_child() {
+    IS_CHILD.store(true, Ordering::Release);
 }
 
 /// Returns the number of this process.

@@ -68,6 +68,9 @@ impl Tables {
             if settings.validates {
                 flags |= flag::CHECK;
             }
+            if settings.capture.is_some() && filter::is_captured(function) {
+                flags |= flag::CAPTURE;
+            }
             if fills_tables(function) {
                 flags |= flag::FILLS;
             }

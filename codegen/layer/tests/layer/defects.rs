@@ -27,6 +27,13 @@ LEAK_TENSOR | objects_released | TF_AllocateOutput:
 DOUBLE_DELETE | destroyed_twice | TF_DeleteTensor in AddV2
 LEAK_BUILDER | objects_released | TF_NewKernelBuilder: 1 TF_KernelBuilder
 LEAK_PROPERTIES | objects_released | TF_GraphProperties
+CHANGES_VERSION | field_access | changed SE_PlatformRegistrationParams.major_version
+CHANGES_ORDINAL | field_access | changed SE_CreateDeviceParams.ordinal
+CHANGES_POINTER | field_access | changed SE_CreateDeviceParams.device
+COUNT_MARKS_PLATFORM | field_access | changed SP_Platform.use_bfc_allocator
+COPY_ADVANCES | field_access | changed SP_DeviceMemoryBase.opaque
+COPY_MARKS_DEVICE | field_access | changed SP_Device.pci_bus_id
+GRAPH_VERSION | field_access | changed TP_OptimizerRegistrationParams.minor_version
 ";
 
 /// Macros of plugins without a defect.

@@ -24,6 +24,53 @@ void TF_OpDefinitionBuilderSetShapeInferenceFunction(TF_OpDefinitionBuilder *op,
                                                      void (*shape)(TF_ShapeInferenceContext *, TF_Status *)) {}
 void TF_RegisterOpDefinition(TF_OpDefinitionBuilder *op, TF_Status *status) {}
 
+// Kernels: the host keeps that of AddV2, and passes it tensors of three numbers.
+typedef struct { void *data; int64_t count; } Tensor;
+typedef struct { Tensor inputs[2], output; SP_Stream stream; } Context;
+static void (*add)(void *, TF_OpKernelContext *);
+
+TF_KernelBuilder *TF_NewKernelBuilder(const char *op, const char *device,
+                                      void *(*create)(TF_OpKernelConstruction *),
+                                      void (*compute)(void *, TF_OpKernelContext *), void (*delete)(void *)) {
+  if (strcmp(op, "AddV2") == 0) add = compute;
+  return calloc(1, 1);
+}
+#if SP_MINOR >= 13
+TF_KernelBuilder *TF_NewAsyncKernelBuilder(const char *op, const char *device,
+                                           void *(*create)(TF_OpKernelConstruction *),
+                                           void (*compute)(void *, TF_OpKernelContext *,
+                                                           TF_AsyncOpKernelDoneCallback *),
+                                           void (*delete)(void *)) {
+  return calloc(1, 1);
+}
+#endif
+void TF_KernelBuilder_TypeConstraint(TF_KernelBuilder *builder, const char *name, const TF_DataType type,
+                                     TF_Status *status) {}
+void TF_KernelBuilder_HostMemory(TF_KernelBuilder *builder, const char *name) {}
+void TF_RegisterKernelBuilder(const char *name, TF_KernelBuilder *builder, TF_Status *status) { free(builder); }
+int TF_NumInputs(TF_OpKernelContext *ctx) { return 2; }
+int TF_NumOutputs(TF_OpKernelContext *ctx) { return 1; }
+SP_Stream TF_GetStream(TF_OpKernelContext *ctx, TF_Status *status) { return ((Context *)ctx)->stream; }
+static TF_Tensor *copy_of(Tensor tensor) {
+  Tensor *copy = malloc(sizeof tensor);
+  *copy = tensor;
+  return (TF_Tensor *)copy;
+}
+void TF_GetInput(TF_OpKernelContext *ctx, int index, TF_Tensor **tensor, TF_Status *status) {
+  *tensor = copy_of(((Context *)ctx)->inputs[index]);
+}
+TF_Tensor *TF_AllocateOutput(TF_OpKernelContext *ctx, int index, TF_DataType type, const int64_t *dims, int rank,
+                             size_t size, TF_Status *status) {
+  return copy_of(((Context *)ctx)->output);
+}
+void TF_DeleteTensor(TF_Tensor *tensor) { free(tensor); }
+TF_DataType TF_TensorType(const TF_Tensor *tensor) { return TF_FLOAT; }
+int TF_NumDims(const TF_Tensor *tensor) { return 1; }
+int64_t TF_Dim(const TF_Tensor *tensor, int index) { return ((const Tensor *)tensor)->count; }
+int64_t TF_TensorElementCount(const TF_Tensor *tensor) { return ((const Tensor *)tensor)->count; }
+size_t TF_TensorByteSize(const TF_Tensor *tensor) { return 4 * (size_t)((const Tensor *)tensor)->count; }
+void *TF_TensorData(const TF_Tensor *tensor) { return ((const Tensor *)tensor)->data; }
+
 static SP_Platform platform = {SP_Platform_SIZE};
 static SP_PlatformFns functions = {SP_PlatformFns_SIZE};
 static SP_Device device = {SP_Device_SIZE};
@@ -52,6 +99,15 @@ static void start(const char *path) {
   SE_CreateStreamExecutorParams executor = {SE_CreateStreamExecutorParams_SIZE};
   executor.stream_executor = &table;
   functions.create_stream_executor(&platform, &executor, status);
+  void (*init_kernels)(void);
+  *(void **)&init_kernels = dlsym(library, "TF_InitKernel");
+  init_kernels();
+}
+
+// Runs the kernel of AddV2 on the first two parts of a block of 256 bytes; the third is its output.
+static void run_kernel(SP_Stream stream, char *block) {
+  Context context = {{{block, 3}, {block + 64, 3}}, {block + 128, 3}, stream};
+  add(NULL, (TF_OpKernelContext *)&context);
 }
 
 int main(int count, char **arguments) {
@@ -86,6 +142,19 @@ int main(int count, char **arguments) {
 #elif !defined(UNORDERED)
   table.create_stream_dependency(&device, other, one, status);
 #endif
+#if defined(RUNS_KERNEL)
+  // Behind the copy to the block, and ahead of that from it.
+  run_kernel(other, block.opaque);
+#elif defined(KERNEL_READS_EARLY)
+  SP_Stream third;
+  table.create_stream(&device, &third, status);
+  run_kernel(third, block.opaque);
+  table.create_stream_dependency(&device, other, third, status);
+  table.destroy_stream(&device, third);
+#elif defined(KERNEL_WRITES_LATE)
+  // The dependency orders what is ahead of it only.
+  run_kernel(one, block.opaque);
+#endif
   table.memcpy_dtoh(&device, other, host, &block, 256, status);
   table.synchronize_all_activity(&device, status);
 #if defined(FREES_BLOCK_TWICE)
@@ -102,12 +171,15 @@ int main(int count, char **arguments) {
   SP_DeviceMemoryBase freed = block;
   table.deallocate(&device, &block);
   table.sync_memcpy_dtoh(&device, host, &freed, 8, status);
-#else
+#elif !defined(LEAVES_BLOCK)
   table.deallocate(&device, &block);
 #endif
   table.host_memory_deallocate(&device, host);
+#if !defined(LEAVES_STREAM)
   table.destroy_stream(&device, one);
+#endif
   table.destroy_stream(&device, other);
+  functions.destroy_device(&platform, &device);
   puts("done");
   return 0;
 }

@@ -4,6 +4,7 @@
 
 #[path = "../../../host/tests/c/mod.rs"]
 mod c;
+mod captured;
 mod defects;
 mod hosts;
 mod process;
@@ -35,6 +36,8 @@ fn main() {
         shown::trace_shows_calls_of_both_sides(release);
         shown::a_crash_shows_the_call_that_has_not_returned(release);
         shown::another_plugin_is_not_shown(release);
+        captured::capture_has_inputs_and_outputs_by_value(release);
+        captured::asynchronous_kernel_is_omitted_with_its_reason(release);
         hosts::defects_of_hosts_are_found(release);
         defects::plugins_without_defect_give_no_finding(release);
         defects::planted_defects_are_found(release);

@@ -3,13 +3,11 @@
 //! The attribute cannot see the trait, so it passes the impl to the macro of the same name that sp-abi
 //! generates beside the trait. That macro invokes [`forward`] with the trait's slots. `forward` marks the
 //! optional slots that the impl contains as present. With a fallback, it delegates every slot and type
-//! that the impl does not contain; with `either`, it calls the slot of one of several devices. With `absent`, a slot that the
-//! impl neither contains nor lists is an error, so that each slot of a new release is decided.
+//! that the impl does not contain. With `absent`, a slot that the impl neither contains nor lists is an error, so that each slot
+//! of a new release is decided.
 //!
-//! That error, and the one of a slot that `either` cannot forward, is of the crate's tests only. A plugin has to build with the
-//! structs of a release that appends a slot: there the slot is null.
-
-mod either;
+//! That error is of the crate's tests only. A plugin has to build with the structs of a release that appends a slot: there the
+//! slot is null.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -19,10 +17,7 @@ use syn::{
     TraitItemType, Type, braced, bracketed,
 };
 
-use either::Either;
-
-/// Expands `#[vtable]`, `#[vtable(fallback = self.reference: CpuDevice)]`, `#[vtable(absent = [flush])]` and
-/// `#[vtable(either = self.0: Mode { Inline: A, Queued: B } else other_device())]`.
+/// Expands `#[vtable]`, `#[vtable(fallback = self.reference: CpuDevice)]` and `#[vtable(absent = [flush])]`.
 ///
 /// # Errors
 /// Returns an error if the item is not a trait impl, or if the arguments do not parse.
@@ -79,7 +74,6 @@ fn item_name(item: &ImplItem) -> Option<String> {
 enum Arguments {
     None,
     Fallback(Box<Fallback>),
-    Either(Box<Either>),
     /// The optional slots that the device does not have.
     Absent(Vec<Ident>),
 }
@@ -91,17 +85,16 @@ impl Parse for Arguments {
         }
         let key: Ident = input.parse()?;
         let text = key.to_string();
-        if !["fallback", "either", "absent"].contains(&text.as_str()) {
+        if !["fallback", "absent"].contains(&text.as_str()) {
             return Err(syn::Error::new(
                 key.span(),
                 "expected `fallback = self.field: Type`, the device for the slots that this impl does not contain, \
-                 `either = self.field: Enum { Variant: Type, .. } else error`, or `absent = [slot, ..]`",
+                 or `absent = [slot, ..]`",
             ));
         }
         input.parse::<Token![=]>()?;
         match text.as_str() {
             "fallback" => input.parse().map(Self::Fallback),
-            "either" => input.parse().map(Self::Either),
             _ => {
                 let slots;
                 bracketed!(slots in input);
@@ -191,9 +184,6 @@ impl Slot {
             (Slot::Function(function), _) if present => Ok(presence_items(function)),
             (Slot::Function(function), Arguments::Fallback(fallback)) => {
                 Ok(delegated_function(function, fallback, path))
-            }
-            (Slot::Function(function), Arguments::Either(either)) => {
-                either.function(function, path, implementation)
             }
             (Slot::Function(function), Arguments::Absent(slots))
                 if is_optional(function) && !slots.contains(&function.sig.ident) =>

@@ -6,11 +6,10 @@ use std::slice;
 use sp_abi::stream_executor::StreamExecutor;
 use sp_plugin::accelerator::Region;
 use sp_plugin::kernel::{Context, DeviceOut, In};
-use sp_plugin::{Element, Error, HostAddressable, MemoryAccess, Result};
+use sp_plugin::{Element, Error, HostAddressable, Result};
 
-use super::dispatch::other_device;
 use super::queued::{CpuAccelerator, address};
-use super::{CpuDevice, Mode, Stream};
+use super::{CpuDevice, Stream};
 
 impl CpuDevice {
     /// Enqueues `function(input, output)` on the stream of a call. It runs before the method returns, or later on the
@@ -25,20 +24,6 @@ impl CpuDevice {
         output: &mut DeviceOut<'_, T, D>,
         function: impl FnOnce(&[T], &mut [MaybeUninit<T>]) + Send + 'static,
     ) -> Result<()> {
-        let (device, stream) = match (&self.0, &context.stream().0) {
-            (Mode::Queued(device), Mode::Queued(stream)) => (device, stream),
-            (Mode::Inline(_), Mode::Inline(_)) => {
-                if context.device().memory_access() != MemoryAccess::InPlace {
-                    context.device().block_host_until_done(context.stream())?;
-                }
-                // SAFETY: no work is in progress, since this device has no queues, and a device that has copies of its own was
-                // waited for. The output is a tensor of its own.
-                let (input, output) = unsafe { (input.as_slice()?, output.as_uninit_slice()?) };
-                function(input, output);
-                return Ok(());
-            }
-            _ => return Err(other_device()),
-        };
         if input.is_empty() || output.is_empty() {
             return Ok(());
         }
@@ -46,9 +31,9 @@ impl CpuDevice {
         let bytes = |len| size_of::<T>() * len;
         // SAFETY: the bytes are those of the input and of the output, and the stream is the call's.
         let (source, target, queue) = unsafe {
-            let source = device.region(from, bytes(input.len()))?;
-            let target = device.region(to, bytes(output.len()))?;
-            (source, target, stream.kernel_queue(context)?)
+            let source = self.0.region(from, bytes(input.len()))?;
+            let target = self.0.region(to, bytes(output.len()))?;
+            (source, target, context.stream().kernel_queue(context)?)
         };
         let (source, target) = (Elements::<T>::new(source)?, Elements::<T>::new(target)?);
         queue.launch(move || {

@@ -1,6 +1,6 @@
-//! Device memory: blocks of the host's, aligned for SIMD, and counted.
+//! Device memory: blocks of the host's, aligned for SIMD.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::ffi::c_void;
 use std::fs;
 use std::ptr;
@@ -14,26 +14,7 @@ const HUGE: usize = 2 << 20;
 /// Blocks of memory by their address.
 #[derive(Debug, Default)]
 pub struct Memory {
-    blocks: Mutex<Blocks>,
-}
-
-#[derive(Debug, Default)]
-struct Blocks {
-    sizes: HashMap<usize, u64>,
-    usage: Usage,
-}
-
-/// Statistics of a device's memory, in bytes except for `allocations`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Usage {
-    /// The number of allocations so far.
-    pub allocations: u64,
-    /// The size of all live blocks.
-    pub in_use: u64,
-    /// The largest `in_use` so far.
-    pub peak: u64,
-    /// The largest single allocation.
-    pub largest: u64,
+    blocks: Mutex<HashSet<usize>>,
 }
 
 impl Memory {
@@ -41,7 +22,7 @@ impl Memory {
     pub fn allocate(&self, size: u64) -> *mut c_void {
         let start = reserve(size);
         if !start.is_null() {
-            self.lock().add(start as usize, size);
+            self.lock().insert(start as usize);
         }
         start
     }
@@ -51,16 +32,11 @@ impl Memory {
     /// # Safety
     /// - Nobody accesses the block any more.
     pub unsafe fn release(&self, start: *mut c_void) {
-        let listed = self.lock().remove(start as usize);
-        if let Some(start) = listed {
+        let is_listed = self.lock().remove(&(start as usize));
+        if is_listed {
             // SAFETY: `reserve` made the block, and it was on the list, so it is still live; the caller guarantees that nobody uses it.
-            unsafe { libc::free(start as *mut c_void) }
+            unsafe { libc::free(start) }
         }
-    }
-
-    /// Returns the statistics.
-    pub fn usage(&self) -> Usage {
-        self.lock().usage
     }
 
     /// Returns the machine's available and total memory in bytes, or `None` if the system does not state it.
@@ -75,26 +51,8 @@ impl Memory {
         Some((available.or_else(free)?.min(total), total))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Blocks> {
+    fn lock(&self) -> MutexGuard<'_, HashSet<usize>> {
         self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Blocks {
-    fn add(&mut self, start: usize, size: u64) {
-        self.sizes.insert(start, size);
-        let usage = &mut self.usage;
-        usage.allocations += 1;
-        usage.in_use += size;
-        usage.peak = usage.peak.max(usage.in_use);
-        usage.largest = usage.largest.max(size);
-    }
-
-    /// Takes the block off the list; its address, if it was there.
-    fn remove(&mut self, start: usize) -> Option<usize> {
-        let size = self.sizes.remove(&start)?;
-        self.usage.in_use -= size;
-        Some(start)
     }
 }
 
@@ -103,7 +61,7 @@ impl Drop for Memory {
         // Not through the lock, which may be held for ever in a forked child.
         let blocks = self.blocks.get_mut();
         let blocks = blocks.unwrap_or_else(PoisonError::into_inner);
-        for &start in blocks.sizes.keys() {
+        for &start in blocks.iter() {
             // SAFETY: still on the list, so `reserve` made it and nobody freed it.
             unsafe { libc::free(start as *mut c_void) }
         }
@@ -147,30 +105,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_are_aligned_and_counted() {
+    fn blocks_are_aligned_and_freed_once() {
         let memory = Memory::default();
-        let blocks: Vec<_> = [1, 63, 4097, 3 << 20]
-            .map(|size| memory.allocate(size))
-            .into();
+        let blocks = [1, 63, 4097, 3 << 20].map(|size| memory.allocate(size));
         assert!(
             blocks
                 .iter()
                 .all(|block| !block.is_null() && (*block as usize).is_multiple_of(64))
         );
-        let total = 1 + 63 + 4097 + (3 << 20);
-        assert_eq!(
-            (memory.usage().in_use, memory.usage().allocations),
-            (total, 4)
-        );
-        // SAFETY: nobody accesses the blocks.
-        blocks
-            .into_iter()
-            .for_each(|block| unsafe { memory.release(block) });
-        let usage = memory.usage();
-        assert_eq!(
-            (usage.in_use, usage.peak, usage.largest),
-            (0, total, 3 << 20)
-        );
+        assert_eq!(memory.lock().len(), 4);
+        for block in [blocks, blocks].concat() {
+            // SAFETY: nobody accesses the blocks.
+            unsafe { memory.release(block) };
+        }
+        assert!(memory.lock().is_empty());
     }
 
     #[test]
@@ -180,7 +128,7 @@ mod tests {
         assert!(memory.allocate(u64::MAX - 4096).is_null());
         // SAFETY: there is no block.
         unsafe { memory.release(ptr::null_mut()) };
-        assert_eq!(memory.usage(), Usage::default());
+        assert!(memory.lock().is_empty());
     }
 
     #[test]

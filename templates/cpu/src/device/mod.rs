@@ -8,8 +8,6 @@
 //! | `SP_CPU_JITTER` | microseconds | longest random pause of such a thread before a command |
 //! | `SP_CPU_FAIL` | a number | the copy, fill or kernel of a device with this number fails, counted from 1 |
 
-mod dispatch;
-mod inline;
 mod launch;
 mod memory;
 mod queued;
@@ -17,33 +15,31 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-use sp_plugin::accelerator::{self, AcceleratorDevice};
-use sp_plugin::{
-    Description, Device, DeviceProperties, HostAddressable, InPlace, MemoryAccess, Result,
-};
+use std::ffi::c_void;
+use std::ptr;
 
-use inline::InlineDevice;
-pub use memory::{Memory, Usage};
+use sp_abi::stream_executor::{DeviceFns, SP_DeviceMemoryBase, StreamExecutor, TimerFns};
+use sp_plugin::accelerator::AcceleratorDevice;
+use sp_plugin::{
+    Description, Device, DeviceProperties, HostAddressable, InPlace, MemoryAccess, Result, vtable,
+};
+use sp_runtime::{PrefixMut, Versioned};
+
+pub use memory::Memory;
 use queued::CpuAccelerator;
 use settings::Settings;
 
 /// The reference device.
-pub struct CpuDevice(Mode<InlineDevice, AcceleratorDevice<CpuAccelerator>>);
+pub struct CpuDevice(AcceleratorDevice<CpuAccelerator>);
 
 /// A stream of the reference device.
-pub struct Stream(Mode<inline::Stream, accelerator::Stream<CpuAccelerator>>);
+pub type Stream = <CpuDevice as StreamExecutor>::Stream;
 
 /// An event of the reference device.
-pub struct Event(Mode<inline::Event, accelerator::Event<CpuAccelerator>>);
+pub type Event = <CpuDevice as StreamExecutor>::Event;
 
 /// A timer of the reference device.
-pub struct Timer(Mode<inline::Timer, accelerator::Timer>);
-
-/// A value of the device without queues, or of the one with queues.
-enum Mode<I, Q> {
-    Inline(I),
-    Queued(Q),
-}
+pub type Timer = <CpuDevice as StreamExecutor>::Timer;
 
 impl Default for CpuDevice {
     fn default() -> Self {
@@ -52,51 +48,22 @@ impl Default for CpuDevice {
 }
 
 impl CpuDevice {
-    /// Creates the device with memory of the host and without queues, whatever the environment selects.
+    /// Creates the device with memory of the host and inline streams, whatever the environment selects.
     pub fn new() -> Self {
-        Self(Mode::Inline(InlineDevice::new()))
+        Self::from_settings(Settings::default())
     }
 
-    /// Creates the device that the environment selects.
     fn from_settings(settings: Settings) -> Self {
-        match settings.is_inline_on_host() {
-            true => Self::new(),
-            false => {
-                let accelerator = CpuAccelerator::new(settings);
-                Self(Mode::Queued(AcceleratorDevice::new(accelerator)))
-            }
-        }
+        Self(AcceleratorDevice::new(CpuAccelerator::new(settings)))
     }
 
     /// Returns the device's memory.
     pub fn memory(&self) -> &Memory {
-        match &self.0 {
-            Mode::Inline(device) => device.memory(),
-            Mode::Queued(device) => device.accelerator().memory(),
-        }
+        self.0.accelerator().memory()
     }
 }
 
-/// Returns the description that TensorFlow prints.
-fn description() -> Description {
-    Description {
-        hardware_name: Some(c"CPU reference device"),
-        vendor: Some(c"sp-gen"),
-        pci_bus_id: None,
-    }
-}
-
-/// Returns the properties that a profile states.
-fn properties() -> DeviceProperties {
-    let cores = std::thread::available_parallelism();
-    DeviceProperties {
-        core_count: cores.map_or(1, |it| it.get().try_into().unwrap_or(u32::MAX)),
-        memory_size: Memory::machine().map_or(0, |(_, total)| total),
-        ..DeviceProperties::default()
-    }
-}
-
-// SAFETY: both devices allocate blocks of the asked size, copy the given bytes, and call a function once.
+// SAFETY: the slots are those of the device layer. Unified memory is a block of device memory.
 unsafe impl Device for CpuDevice {
     type Access = InPlace;
 
@@ -113,21 +80,50 @@ unsafe impl Device for CpuDevice {
     }
 
     fn description(&self) -> Description {
-        description()
+        self.0.description()
     }
 
     fn properties(&self) -> DeviceProperties {
-        properties()
+        self.0.properties()
     }
 }
 
-// SAFETY: the inline device allocates host memory at its own address, and a stream's work is done when the call that
-// enqueued it returns. `AcceleratorDevice` guarantees its own access.
+// SAFETY: the device layer guarantees its own access.
 unsafe impl HostAddressable for CpuDevice {
     fn memory_access(&self) -> MemoryAccess {
-        match &self.0 {
-            Mode::Inline(_) => MemoryAccess::InPlace,
-            Mode::Queued(device) => device.memory_access(),
-        }
+        self.0.memory_access()
     }
 }
+
+/// Returns the description of memory at `opaque`.
+fn memory_base(opaque: *mut c_void) -> SP_DeviceMemoryBase {
+    SP_DeviceMemoryBase {
+        struct_size: SP_DeviceMemoryBase::STRUCT_SIZE,
+        ext: ptr::null_mut(),
+        opaque,
+        size: 0,
+        payload: 0,
+    }
+}
+
+#[vtable(fallback = self.0: AcceleratorDevice<CpuAccelerator>)]
+impl StreamExecutor for CpuDevice {
+    fn unified_memory_allocate(&self, bytes: u64) -> *mut c_void {
+        let mut memory = memory_base(ptr::null_mut());
+        // SAFETY: the struct is live.
+        unsafe { self.allocate(bytes, 0, PrefixMut::from_mut(&mut memory)) };
+        memory.opaque
+    }
+
+    unsafe fn unified_memory_deallocate(&self, location: *mut c_void) {
+        let mut memory = memory_base(location);
+        // SAFETY: the struct is live, and the caller guarantees that nobody uses the block.
+        unsafe { self.deallocate(PrefixMut::from_mut(&mut memory)) };
+    }
+}
+
+#[vtable(fallback = self.0: AcceleratorDevice<CpuAccelerator>)]
+impl DeviceFns for CpuDevice {}
+
+#[vtable(fallback = self.0: AcceleratorDevice<CpuAccelerator>)]
+impl TimerFns for CpuDevice {}

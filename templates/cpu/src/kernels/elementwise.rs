@@ -7,10 +7,10 @@ use super::prelude::*;
 use crate::compute::arith::Integer;
 use crate::compute::division::{self, Divide};
 use crate::compute::elementary::Elementary;
-use crate::compute::elementwise::elementwise_ops;
 use crate::compute::map::{TINY, map2, update, update_each};
 use crate::compute::nn::epilogue::Activation;
 use crate::compute::nn::{activation as f, relu};
+use crate::compute::ops::elementwise::elementwise_ops;
 use crate::compute::special::Special;
 use crate::compute::steps::{Body, Function};
 use crate::compute::workspace::AnyBits;
@@ -59,7 +59,7 @@ fn operands(body: Body) -> StepOperands {
 /// ```
 ///
 /// With `step(f32)` trees with the op are one node, if the table with these kernels has sp-cpu's too. The classes after the
-/// cost are in `compute/elementwise.rs`. Activations of products are ops of sp-cpu only.
+/// cost are in `compute/ops/elementwise.rs`. Activations of products are ops of sp-cpu only.
 #[macro_export]
 macro_rules! elementwise {
     ($module:ident: $($rows:tt)+) => {{

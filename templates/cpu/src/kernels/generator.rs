@@ -1,5 +1,6 @@
 //! Random numbers of generators whose state is a variable, such as `tf.random.Generator`: the same as TensorFlow's on the CPU.
 
+use super::distributions::with_distributions;
 use super::prelude::*;
 use super::random::{fill_normal, fill_truncated_normal, read_dims, read_limits};
 use crate::compute::random::{self, Bounded, Normal, Philox, RESERVED, Sample};
@@ -58,9 +59,8 @@ pub fn check_algorithm(algorithm: i64) -> Result<()> {
     }
 }
 
-/// Distributions without parameters: `name: Op, [bounds] in [types] => function`.
 macro_rules! distributions {
-    ($($name:ident: $op:ident, [$($bound:tt)*] in [$($ty:ident),*] => $fill:path;)*) => {$(
+    ($($group:ident { $($name:ident($first:ident, $second:ident, $op:ident $(, $other:ident)?), [$($bound:tt)*] in [$($ty:ident),*] => $fill:expr;)* })*) => {$($(
         #[kernel($op, dtype: T = [$($ty),*], shape_dtype = [i32, i64])]
         fn $name<T: Element + $($bound)*>(
             resource: Variable<'_, i64>,
@@ -73,15 +73,10 @@ macro_rules! distributions {
             $fill(reserve(resource, algorithm, output.len() as u64)?, &mut output);
             Ok(())
         }
-    )*};
+    )*)*};
 }
 
-distributions! {
-    uniform: StatefulUniform, [Sample] in [F16, Bf16, f32, f64] => random::uniform;
-    uniform_full_int: StatefulUniformFullInt, [Sample] in [i32, i64, u32, u64] => random::uniform;
-    normal: StatefulStandardNormalV2, [Precision<Compute: Normal>] in [F16, Bf16, f32, f64] => fill_normal;
-    truncated_normal: StatefulTruncatedNormal, [Precision<Compute: Normal>] in [F16, Bf16, f32, f64] => fill_truncated_normal;
-}
+with_distributions!(distributions);
 
 #[kernel(StatefulUniformInt, dtype: T = [i32, i64], shape_dtype = [i32, i64])]
 fn uniform_int<T: Element + Bounded + std::fmt::Display>(

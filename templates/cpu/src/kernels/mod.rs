@@ -30,6 +30,7 @@ mod crop;
 mod ctc;
 mod cudnn_rnn;
 mod diagonal;
+mod distributions;
 mod einsum;
 #[doc(hidden)] // The macros of rows of the table name its functions.
 pub mod elementwise;
@@ -48,6 +49,7 @@ mod layout;
 mod mat_mul;
 mod movement;
 mod nn;
+mod optimizers; // since 2.6
 mod partition;
 mod patches;
 mod pool;
@@ -88,7 +90,7 @@ mod volume;
 mod xla;
 
 use crate::compute;
-use compute::inline::InlineList;
+use compute::machine::inline::InlineList;
 use compute::steps::Function;
 use sp_plugin::kernel::{HostIn, In, Integer, Kernel, kernels};
 use sp_plugin::{Element, Error, Result};
@@ -132,7 +134,7 @@ mod prelude {
     pub(super) use super::{check_scalar, coefficient, list, read_index, read_scalar};
     pub(super) use crate::compute::arith::{self, Float, Number};
     pub(super) use crate::compute::error::{Dims, listed};
-    pub(super) use crate::compute::inline::InlineList;
+    pub(super) use crate::compute::machine::inline::InlineList;
     pub(super) use crate::compute::{Cost, Precision, cost};
     pub(super) use sp_plugin::kernel::{
         AnyIn, AttributeValue, HostIn, In, Integer as Index, Out, kernel,

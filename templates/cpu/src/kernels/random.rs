@@ -1,5 +1,6 @@
 //! Stateless random numbers, the same as TensorFlow's on the CPU.
 
+use super::distributions::with_distributions;
 use super::prelude::*;
 use crate::compute::random::{self, Bounded, Normal, Philox, Sample};
 use sp_plugin::kernel::{HostOut, Kernel, kernels};
@@ -106,9 +107,8 @@ pub fn read_dims(shape: &HostIn<'_, Index>) -> Result<Vec<usize>> {
     Ok(dims)
 }
 
-/// Distributions without parameters: `name: Op, [bounds] in [types] => function`.
 macro_rules! distributions {
-    ($($name:ident: $op:ident, [$($bound:tt)*] in [$($ty:ident),*] => $fill:expr;)*) => {$(
+    ($($group:ident { $($name:ident($op:ident $(, $other:ident)*), [$($bound:tt)*] in [$($ty:ident),*] => $fill:expr;)* })*) => {$($(
         #[kernel($op, dtype: T = [$($ty),*])]
         fn $name<T: Element + $($bound)*>(
             shape: HostIn<'_, Index>,
@@ -122,15 +122,10 @@ macro_rules! distributions {
                 Ok(())
             })
         }
-    )*};
+    )*)*};
 }
 
-distributions! {
-    uniform: StatelessRandomUniformV2, [Sample] in [F16, Bf16, f32, f64] => random::uniform;
-    uniform_full_int: StatelessRandomUniformFullIntV2, [Sample] in [i32, i64, u32, u64] => random::uniform;
-    normal: StatelessRandomNormalV2, [Precision<Compute: Normal>] in [F16, Bf16, f32, f64] => fill_normal;
-    truncated_normal: StatelessTruncatedNormalV2, [Precision<Compute: Normal>] in [F16, Bf16, f32, f64] => fill_truncated_normal;
-}
+with_distributions!(distributions);
 
 /// Writes normal numbers: those of 16-bit floats are rounded, as TensorFlow's.
 pub fn fill_normal<T: Precision<Compute: Normal>>(generator: Philox, out: &mut [T]) {

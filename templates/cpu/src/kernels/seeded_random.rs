@@ -1,6 +1,7 @@
 //! Stateless random numbers of ops whose input is a seed, the same as TensorFlow's on the CPU. `tf.compat.v1` has them;
 //! the functions of `tf.random` call those of a key and a counter.
 
+use super::distributions::with_distributions;
 use super::prelude::*;
 use super::random::{fill_normal, fill_truncated_normal, read_dims, read_limits};
 use crate::compute::random::{self, Bounded, Normal, Philox, Sample};
@@ -18,9 +19,8 @@ pub fn read_seed(seed: &HostIn<'_, Index>) -> Result<Philox> {
     Ok(Philox::new(key, counter))
 }
 
-/// Distributions without parameters: `name: Op, [bounds] in [types] => function`.
 macro_rules! distributions {
-    ($($name:ident: $op:ident, [$($bound:tt)*] in [$($ty:ident),*] => $fill:path;)*) => {$(
+    ($($group:ident { $($name:ident($first:ident, $op:ident $(, $other:ident)*), [$($bound:tt)*] in [$($ty:ident),*] => $fill:expr;)* })*) => {$($(
         #[kernel($op, dtype: T = [$($ty),*], Tseed = [i32, i64])]
         fn $name<T: Element + $($bound)*>(
             shape: HostIn<'_, Index>,
@@ -31,15 +31,10 @@ macro_rules! distributions {
             $fill(generator, &mut output.unspecified(&dims)?);
             Ok(())
         }
-    )*};
+    )*)*};
 }
 
-distributions! {
-    uniform: StatelessRandomUniform, [Sample] in [F16, Bf16, f32, f64] => random::uniform;
-    uniform_full_int: StatelessRandomUniformFullInt, [Sample] in [i32, i64, u32, u64] => random::uniform;
-    normal: StatelessRandomNormal, [Precision<Compute: Normal>] in [F16, Bf16, f32, f64] => fill_normal;
-    truncated_normal: StatelessTruncatedNormal, [Precision<Compute: Normal>] in [F16, Bf16, f32, f64] => fill_truncated_normal;
-}
+with_distributions!(distributions);
 
 /// An empty output needs no valid range.
 #[kernel(StatelessRandomUniformInt, dtype: T = [i32, i64])]

@@ -2,6 +2,7 @@
 //! variables of a step are locked together, as in the kernels of whole variables.
 
 use super::gather::to_indices;
+use super::optimizers::{with_momentum, with_rules};
 use super::prelude::*;
 use crate::compute::elementary::Real;
 use crate::compute::training::Momentum;
@@ -9,10 +10,11 @@ use crate::compute::training::rows::Rows;
 use crate::compute::training::rules;
 use sp_plugin::kernel::{BytesIn, Kernel, Variable, kernels, lock_all};
 
-/// Rules by element: `name: Op [variables] (coefficients) (attributes) => rule, check of the gradient's shape, check of the
-/// coefficients`.
 macro_rules! rule_kernels {
-    ($($name:ident: $op:ident [$($variable:ident),*] ($($field:ident),*) ($($flag:ident),*) => $rule:ident $(, $shape:ident $(, $check:ident)?)?;)*) => {
+    (both { $(
+        $name:ident: $of_variables:ident ($($other_check:ident)?), $op:ident ($($shape:ident $(, $check:ident)?)?)
+            for [$($variable:ident),*] ($($field:ident),*) ($($flag:ident),*), $gradient:ident => $rule:ident;
+    )* } $($other:tt)*) => {
         $(
             #[kernel($op, T = [F16, Bf16, f32, f64], Tindices = [i32, i64])]
             fn $name<T: Element + Precision<Compute: Real>>(
@@ -38,20 +40,10 @@ macro_rules! rule_kernels {
     };
 }
 
-rule_kernels! {
-    adagrad: ResourceSparseApplyAdagrad [var, accum] (lr) (update_slots) => Adagrad, check_elements;
-    adagrad_v2: ResourceSparseApplyAdagradV2 [var, accum] (lr, epsilon) (update_slots) => AdagradV2, check_elements;
-    adadelta: ResourceSparseApplyAdadelta [var, accum, accum_update] (lr, rho, epsilon) () => Adadelta;
-    rms_prop: ResourceSparseApplyRMSProp [var, ms, mom] (lr, rho, momentum, epsilon) () => RmsProp;
-    centered_rms_prop: ResourceSparseApplyCenteredRMSProp [var, mg, ms, mom] (lr, rho, momentum, epsilon) () => CenteredRmsProp;
-    ftrl: ResourceSparseApplyFtrl [var, accum, linear] (lr, l1, l2, lr_power) (multiply_linear_by_lr) => Ftrl, check_elements, check;
-    ftrl_v2: ResourceSparseApplyFtrlV2 [var, accum, linear] (lr, l1, l2, l2_shrinkage, lr_power) (multiply_linear_by_lr) => FtrlV2, check_elements, check;
-    proximal_gradient_descent: ResourceSparseApplyProximalGradientDescent [var] (alpha, l1, l2) () => ProximalGradientDescent, check_elements;
-    proximal_adagrad: ResourceSparseApplyProximalAdagrad [var, accum] (lr, l1, l2) () => ProximalAdagrad, check_elements, check;
-}
+with_rules!(rule_kernels);
 
 macro_rules! momentum_kernels {
-    ($($name:ident: $op:ident => $step:path;)*) => {$(
+    ($($name:ident: $of_variables:ident, $op:ident => $step:path;)*) => {$(
         #[kernel($op, T = [F16, Bf16, f32, f64], Tindices = [i32, i64])]
         fn $name<T: Element + Precision<Compute: Float>>(
             var: Variable<'_, T>,
@@ -71,10 +63,7 @@ macro_rules! momentum_kernels {
     )*};
 }
 
-momentum_kernels! {
-    momentum: ResourceSparseApplyMomentum => Momentum::step;
-    keras_momentum: ResourceSparseApplyKerasMomentum => Momentum::keras_step;
-}
+with_momentum!(momentum_kernels);
 
 /// Checks that rows have elements. TensorFlow's kernels of some optimizers require it.
 fn check_elements(gradient: &[usize]) -> Result<()> {

@@ -1,6 +1,7 @@
 //! Random numbers of kernels with seeds as attributes, and random classes. With a seed the numbers are the same as
 //! TensorFlow's on the CPU, call by call.
 
+use super::distributions::with_distributions;
 use super::prelude::*;
 use super::random::{fill_normal, fill_truncated_normal, read_dims};
 use super::seeded_random::read_seed;
@@ -57,10 +58,9 @@ impl Generator {
     }
 }
 
-/// Distributions without parameters: `name: Op, [bounds] => function`.
 macro_rules! distributions {
-    ($($name:ident: $op:ident, [$($bound:tt)*] => $fill:expr;)*) => {$(
-        #[kernel($op, dtype: T = [F16, Bf16, f32, f64])]
+    (floats { $($name:ident($first:ident, $second:ident, $third:ident, $op:ident), [$($bound:tt)*] in [$($ty:ident),*] => $fill:expr;)* } $($other:tt)*) => {$(
+        #[kernel($op, dtype: T = [$($ty),*])]
         fn $name<T: Element + $($bound)*>(
             #[state] generator: &Generator,
             shape: HostIn<'_, Index>,
@@ -73,11 +73,7 @@ macro_rules! distributions {
     )*};
 }
 
-distributions! {
-    uniform: RandomUniform, [Sample] => random::uniform::<T>;
-    normal: RandomStandardNormal, [Precision<Compute: Normal>] => fill_normal::<T>;
-    truncated_normal: TruncatedNormal, [Precision<Compute: Normal>] => fill_truncated_normal::<T>;
-}
+with_distributions!(distributions);
 
 #[kernel(RandomUniformInt, Tout: T = [i32, i64])]
 fn uniform_int<T: Element + Bounded + std::fmt::Display>(

@@ -3,6 +3,7 @@
 //! The variables of a step are locked together even with `use_locking = false`, which only permits other kernels to
 //! see half of a step.
 
+use super::optimizers::{with_momentum, with_rules};
 use super::prelude::*;
 use crate::compute::elementary::Real;
 use crate::compute::map::update;
@@ -67,7 +68,7 @@ fn apply_adam<T: Element + Precision<Compute: Float>>(
 }
 
 macro_rules! momentum_kernels {
-    ($($name:ident: $op:ident => $step:path;)*) => {$(
+    ($($name:ident: $op:ident, $of_rows:ident => $step:path;)*) => {$(
         #[kernel($op, T = [F16, Bf16, f32, f64])]
         fn $name<T: Element + Precision<Compute: Float>>(
             var: Variable<'_, T>,
@@ -82,10 +83,7 @@ macro_rules! momentum_kernels {
     )*};
 }
 
-momentum_kernels! {
-    apply_momentum: ResourceApplyMomentum => Momentum::step;
-    apply_keras_momentum: ResourceApplyKerasMomentum => Momentum::keras_step;
-}
+with_momentum!(momentum_kernels);
 
 /// A step that changes a variable and its accumulator by a gradient.
 type MomentumStep<T> = fn(&Momentum<T>, [&mut [T]; 2], &[T]);
@@ -114,10 +112,12 @@ fn apply<T: Element + Precision<Compute: Float>>(
     Ok(())
 }
 
-/// Rules by element: `name: Op [variables] (coefficients) (attributes), gradient => rule, check of the coefficients`.
 macro_rules! rule_kernels {
-    ($($name:ident: $op:ident [$($variable:ident),*] ($($field:ident),*) ($($flag:ident),*), $gradient:ident => $rule:ident $(, $check:ident)?;)*) => {
-        $(
+    ($($group:ident { $(
+        $name:ident: $op:ident ($($check:ident)?) $(, $of_rows:ident ($($row_check:ident),*))?
+            for [$($variable:ident),*] ($($field:ident),*) ($($flag:ident),*), $gradient:ident => $rule:ident;
+    )* })*) => {
+        $($(
             #[kernel($op, T = [F16, Bf16, f32, f64])]
             fn $name<T: Element + Precision<Compute: Real>>(
                 $($variable: Variable<'_, T>,)*
@@ -129,29 +129,15 @@ macro_rules! rule_kernels {
                 $(rule.$check()?;)?
                 apply_rule(rule, [$(stringify!($variable)),*], [$($variable),*], &$gradient)
             }
-        )*
+        )*)*
 
         fn rule_table() -> Vec<&'static Kernel> {
-            kernels![$($name),*]
+            kernels![$($($name),*),*]
         }
     };
 }
 
-rule_kernels! {
-    adagrad: ResourceApplyAdagrad [var, accum] (lr) (update_slots), grad => Adagrad;
-    adagrad_v2: ResourceApplyAdagradV2 [var, accum] (lr, epsilon) (update_slots), grad => AdagradV2;
-    adadelta: ResourceApplyAdadelta [var, accum, accum_update] (lr, rho, epsilon) (), grad => Adadelta;
-    rms_prop: ResourceApplyRMSProp [var, ms, mom] (lr, rho, momentum, epsilon) (), grad => RmsProp;
-    centered_rms_prop: ResourceApplyCenteredRMSProp [var, mg, ms, mom] (lr, rho, momentum, epsilon) (), grad => CenteredRmsProp;
-    adam_with_amsgrad: ResourceApplyAdamWithAmsgrad [var, m, v, vhat] (beta1_power, beta2_power, lr, beta1, beta2, epsilon) (), grad => AdamWithAmsgrad;
-    ada_max: ResourceApplyAdaMax [var, m, v] (beta1_power, lr, beta1, beta2, epsilon) (), grad => AdaMax;
-    ftrl: ResourceApplyFtrl [var, accum, linear] (lr, l1, l2, lr_power) (multiply_linear_by_lr), grad => Ftrl;
-    ftrl_v2: ResourceApplyFtrlV2 [var, accum, linear] (lr, l1, l2, l2_shrinkage, lr_power) (multiply_linear_by_lr), grad => FtrlV2;
-    add_sign: ResourceApplyAddSign [var, m] (lr, alpha, sign_decay, beta) (), grad => AddSign;
-    power_sign: ResourceApplyPowerSign [var, m] (lr, logbase, sign_decay, beta) (), grad => PowerSign;
-    proximal_gradient_descent: ResourceApplyProximalGradientDescent [var] (alpha, l1, l2) (), delta => ProximalGradientDescent;
-    proximal_adagrad: ResourceApplyProximalAdagrad [var, accum] (lr, l1, l2) (), grad => ProximalAdagrad, check;
-}
+with_rules!(rule_kernels);
 
 /// Changes variables with these names by the step of a rule.
 fn apply_rule<T: Element + Precision<Compute: Real>, const N: usize>(
@@ -195,12 +181,7 @@ fn check_shapes<T: Element, const N: usize>(
 
 /// Returns the kernels of this file.
 pub fn table() -> Vec<&'static Kernel> {
-    let mut table = kernels![
-        apply_gradient_descent,
-        apply_adam,
-        apply_momentum,
-        apply_keras_momentum
-    ];
+    let mut table = kernels![apply_gradient_descent, apply_adam, momentum, keras_momentum];
     table.extend(rule_table());
     table
 }

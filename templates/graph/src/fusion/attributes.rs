@@ -1,10 +1,10 @@
 //! The attributes of fused nodes. They are all set, since passes after this one may not know the defaults.
 
-use super::Attributes;
+use super::NodeAttributes;
 use crate::{Attribute, Node};
 
 /// Returns the attributes of `_FusedMatMul` for `MatMul`, `BiasAdd` and an activation.
-pub fn product(chain: &[&Node]) -> Option<Attributes> {
+pub fn product(chain: &[&Node]) -> Option<NodeAttributes> {
     let [product, bias, ..] = chain else {
         return None;
     };
@@ -14,7 +14,7 @@ pub fn product(chain: &[&Node]) -> Option<Attributes> {
 }
 
 /// Returns the attributes of `_FusedMatMul` for `MatMul` and a sum of two tensors.
-pub fn product_and_sum(chain: &[&Node]) -> Option<Attributes> {
+pub fn product_and_sum(chain: &[&Node]) -> Option<NodeAttributes> {
     let [product, sum] = chain else {
         return None;
     };
@@ -25,7 +25,7 @@ pub fn product_and_sum(chain: &[&Node]) -> Option<Attributes> {
 }
 
 /// Returns the attributes of `_FusedConv2D` for `Conv2D`, `BiasAdd` and an activation, as 2.11 and later have them.
-pub fn convolution(chain: &[&Node]) -> Option<Attributes> {
+pub fn convolution(chain: &[&Node]) -> Option<NodeAttributes> {
     let [convolution, bias, ..] = chain else {
         return None;
     };
@@ -49,7 +49,7 @@ pub fn convolution(chain: &[&Node]) -> Option<Attributes> {
 }
 
 /// Returns the attributes of `_FusedBatchNormEx` for `FusedBatchNormV3` of images and an activation.
-pub fn normalization(chain: &[&Node]) -> Option<Attributes> {
+pub fn normalization(chain: &[&Node]) -> Option<NodeAttributes> {
     let [normalization, .., activation] = chain else {
         return None;
     };
@@ -94,7 +94,7 @@ fn fused_ops(ops: &[&str], slope: Option<f32>) -> [(String, Attribute); 4] {
 }
 
 /// Returns the attributes of these names that the node has.
-fn copies(node: &Node, names: &[&str]) -> Attributes {
+fn copies(node: &Node, names: &[&str]) -> NodeAttributes {
     let named = node.attributes.iter();
     let named = named.filter(|(name, _)| names.contains(&name.as_str()));
     named.cloned().collect()

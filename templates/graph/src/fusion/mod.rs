@@ -37,11 +37,11 @@ pub struct Fusion {
     /// node if it does not change the last dimension.
     pub chain: &'static [&'static [&'static str]],
     /// Returns the attributes of the new node, from the nodes of the chain without `Reshape`, or `None` if these cannot be fused.
-    pub attributes: fn(&[&Node]) -> Option<Attributes>,
+    pub attributes: fn(&[&Node]) -> Option<NodeAttributes>,
 }
 
 /// Attributes of a node, by name.
-pub type Attributes = Vec<(String, Attribute)>;
+pub type NodeAttributes = Vec<(String, Attribute)>;
 
 /// The entry of a chain that stands for each op of which a kernel states that it can be an activation
 /// (`Kernel::with_activation`).

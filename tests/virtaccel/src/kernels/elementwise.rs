@@ -8,80 +8,49 @@ use super::call::{Element, Type};
 use super::{Call, Kernel, Role};
 use crate::abi::{Result, Status};
 
-/// A unary kernel of numbers or of real numbers.
-macro_rules! unary {
-    ($name:literal, numbers, $function:expr) => {
-        Kernel {
-            name: $name,
-            arguments: &[Role::In, Role::Out],
-            run: |call| match call.element_type(0)? {
-                Type::F32 => unary::<f32>(call, $function),
-                Type::F64 => unary::<f64>(call, $function),
-                Type::I32 => unary::<i32>(call, $function),
-                Type::I64 => unary::<i64>(call, $function),
-            },
-        }
+/// A kernel of numbers or of real numbers, over one operand or two.
+macro_rules! kernel {
+    ($compute:ident, $name:literal, numbers, $function:expr) => {
+        kernel!(@ $compute, $name, $function, F32 f32, F64 f64, I32 i32, I64 i64)
     };
-    ($name:literal, reals, $function:expr) => {
+    ($compute:ident, $name:literal, reals, $function:expr) => {
+        kernel!(@ $compute, $name, $function, F32 f32, F64 f64)
+    };
+    (@ $compute:ident, $name:literal, $function:expr, $($tag:ident $ty:ty),*) => {
         Kernel {
             name: $name,
-            arguments: &[Role::In, Role::Out],
+            arguments: kernel!(@ $compute),
+            #[allow(unreachable_patterns, reason = "some kernels are for all types")]
             run: |call| match call.element_type(0)? {
-                Type::F32 => unary::<f32>(call, $function),
-                Type::F64 => unary::<f64>(call, $function),
+                $(Type::$tag => $compute::<$ty>(call, $function),)*
                 _ => Err(Status::INVALID_VALUE),
             },
         }
     };
-}
-
-/// A binary kernel of numbers or of real numbers.
-macro_rules! binary {
-    ($name:literal, numbers, $function:expr) => {
-        Kernel {
-            name: $name,
-            arguments: &[Role::In, Role::In, Role::Out],
-            run: |call| match call.element_type(0)? {
-                Type::F32 => binary::<f32>(call, $function),
-                Type::F64 => binary::<f64>(call, $function),
-                Type::I32 => binary::<i32>(call, $function),
-                Type::I64 => binary::<i64>(call, $function),
-            },
-        }
-    };
-    ($name:literal, reals, $function:expr) => {
-        Kernel {
-            name: $name,
-            arguments: &[Role::In, Role::In, Role::Out],
-            run: |call| match call.element_type(0)? {
-                Type::F32 => binary::<f32>(call, $function),
-                Type::F64 => binary::<f64>(call, $function),
-                _ => Err(Status::INVALID_VALUE),
-            },
-        }
-    };
+    (@ unary) => { &[Role::In, Role::Out] };
+    (@ binary) => { &[Role::In, Role::In, Role::Out] };
 }
 
 /// The kernels of this file.
 pub const KERNELS: &[Kernel] = &[
-    binary!("add", numbers, arith::add),
-    binary!("sub", numbers, arith::sub),
-    binary!("mul", numbers, arith::mul),
-    binary!("maximum", numbers, maximum),
-    binary!("squared_difference", numbers, |x, y| arith::square(
+    kernel!(binary, "add", numbers, arith::add),
+    kernel!(binary, "sub", numbers, arith::sub),
+    kernel!(binary, "mul", numbers, arith::mul),
+    kernel!(binary, "maximum", numbers, maximum),
+    kernel!(binary, "squared_difference", numbers, |x, y| arith::square(
         arith::sub(x, y)
     )),
-    binary!("relu_grad", numbers, relu::relu_grad),
-    binary!("div", reals, arith::real_div),
-    binary!("div_no_nan", reals, arith::div_no_nan),
-    binary!("pow", reals, arith::pow),
-    unary!("neg", numbers, arith::neg),
-    unary!("square", numbers, arith::square),
-    unary!("relu", numbers, relu::relu),
-    unary!("sqrt", reals, arith::sqrt),
-    unary!("rsqrt", reals, rsqrt),
-    unary!("exp", reals, Float::exp),
-    unary!("log", reals, Float::ln),
+    kernel!(binary, "relu_grad", numbers, relu::relu_grad),
+    kernel!(binary, "div", reals, arith::real_div),
+    kernel!(binary, "div_no_nan", reals, arith::div_no_nan),
+    kernel!(binary, "pow", reals, arith::pow),
+    kernel!(unary, "neg", numbers, arith::neg),
+    kernel!(unary, "square", numbers, arith::square),
+    kernel!(unary, "relu", numbers, relu::relu),
+    kernel!(unary, "sqrt", reals, arith::sqrt),
+    kernel!(unary, "rsqrt", reals, rsqrt),
+    kernel!(unary, "exp", reals, Float::exp),
+    kernel!(unary, "log", reals, Float::ln),
     Kernel {
         name: "cast",
         arguments: &[Role::In, Role::Out],

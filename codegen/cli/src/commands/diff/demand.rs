@@ -5,9 +5,8 @@ use std::path::Path;
 use miette::Diagnostic;
 use thiserror::Error;
 
-use super::{Args, outcome, print, separate_suppressed};
+use super::{Args, print_whole};
 use crate::diagnostic::Result;
-use crate::report::{DiffReport, SideHeaders};
 use sp_data::demand::{self, Demand};
 use sp_diff::demand::diff;
 use sp_diff::suppress::Suppressions;
@@ -59,13 +58,5 @@ fn not_comparable(what: &str) -> miette::Report {
 /// Prints the differences.
 pub fn run(args: &Args, suppressions: &Suppressions, [old, new]: [Demand; 2]) -> Result {
     let found = diff(&old, &new, &args.target);
-    let (diff, suppressed) = separate_suppressed(found, suppressions, None)?;
-    let report = DiffReport {
-        unread: Vec::new(),
-        diff,
-        suppressed,
-        plugin: None,
-    };
-    print(&report, &SideHeaders::default(), args.format)?;
-    Ok(outcome(report.diff.verdict, args.fail_on))
+    print_whole(args, suppressions, None, found)
 }

@@ -1,7 +1,9 @@
-//! Outputs of kernels.
+//! Inputs and outputs of kernels.
 
 use super::arguments::Arguments;
 use super::finding::finding;
+use super::{memory, order};
+use crate::runtime::core;
 use crate::runtime::description::Kind;
 use crate::runtime::host;
 use crate::runtime::log::thread_log;
@@ -33,6 +35,8 @@ const MAY_LEAVE_DEAD: [&str; 5] = ["Switch", "RefSwitch", "_SwitchN", "Merge", "
 struct Outputs {
     set: BTreeSet<usize>,
     has_failed: bool,
+    /// Its stream, if the device has one.
+    stream: Option<u64>,
 }
 
 static RUNNING: Mutex<Option<HashMap<u64, Outputs>>> = Mutex::new(None);
@@ -47,9 +51,48 @@ fn is_compute(call: &Arguments<'_>) -> bool {
 }
 
 /// Notes a kernel that begins.
-pub fn before(call: &Arguments<'_>) {
+///
+/// # Safety
+/// The arguments are those of a call.
+pub unsafe fn before(call: &Arguments<'_>) {
     if is_compute(call) {
-        with(|running| running.insert(call.values[1], Outputs::default()));
+        let outputs = Outputs {
+            // SAFETY: the context is live.
+            stream: unsafe { core::stream(call.values[1]) },
+            ..Outputs::default()
+        };
+        with(|running| running.insert(call.values[1], outputs));
+    }
+}
+
+/// Checks the order of a kernel's accesses to a tensor that it has got or set.
+///
+/// # Safety
+/// The arguments are those of a call that has returned `result`.
+unsafe fn check_access(call: &Arguments<'_>, result: u64) {
+    let (tensor, writes) = match call.function.name {
+        // SAFETY: core has stored a tensor, or null.
+        "TF_GetInput" => (
+            unsafe { (call.values[2] as *const u64).read_unaligned() },
+            false,
+        ),
+        "TF_AllocateOutput" | "TF_ForwardInputOrAllocateOutput" => (result, true),
+        _ => return,
+    };
+    let stream = with(|running| running.get(&call.values[0])?.stream);
+    // SAFETY: the status and the tensor are live.
+    let view = unsafe {
+        match call.is_ok() {
+            true => core::view(tensor),
+            false => None,
+        }
+    };
+    if let (Some(stream), Some(view)) = (stream, view)
+        && view.size > 0
+        && memory::is_in_block(view.address, view.size)
+    {
+        let range = (view.address, view.size);
+        order::kernel_access(call.function.name, stream, range, writes);
     }
 }
 
@@ -57,7 +100,7 @@ pub fn before(call: &Arguments<'_>) {
 ///
 /// # Safety
 /// The arguments are those of a call that has returned `result`.
-pub unsafe fn after(call: &Arguments<'_>, _: u64) {
+pub unsafe fn after(call: &Arguments<'_>, result: u64) {
     if is_compute(call) {
         // SAFETY: the context lives until the kernel has returned to core.
         unsafe { check(call.values[1]) };
@@ -72,6 +115,8 @@ pub unsafe fn after(call: &Arguments<'_>, _: u64) {
             }
         });
     }
+    // SAFETY: as the caller states.
+    unsafe { check_access(call, result) };
     let Some((_, parameter)) = SETTING.iter().find(|it| it.0 == call.function.name) else {
         return;
     };

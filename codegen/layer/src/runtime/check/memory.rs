@@ -67,6 +67,11 @@ fn with<R>(function: impl FnOnce(&mut Blocks) -> R) -> R {
     function(&mut DEVICE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
+/// Returns true if `size` bytes at `address` are in one block of device memory.
+pub fn is_in_block(address: u64, size: u64) -> bool {
+    with(|blocks| blocks.problem(address, size)).is_none()
+}
+
 /// Checks copies, fills and freed blocks.
 ///
 /// # Safety
@@ -90,6 +95,7 @@ pub unsafe fn before(call: &Arguments<'_>) {
                 check_range(call, "device_dst");
             }
             "mem_zero" | "memset" | "memset32" => check_range(call, "location"),
+            "destroy_device" => check_left(call, call.device()),
             _ => {}
         }
     }
@@ -102,6 +108,22 @@ fn check_freed(call: &Arguments<'_>, address: Option<u64>) {
     if !with(|blocks| blocks.remove(address)) {
         let detail = format!("the block {address:#x} is not live");
         finding("destroyed_twice", call.function.name, &detail);
+    }
+}
+
+/// Reports the blocks of a device that core destroys.
+fn check_left(call: &Arguments<'_>, device: u64) {
+    let sizes: Vec<u64> = with(|blocks| {
+        let blocks = blocks.0.values().flatten();
+        let left = blocks.filter(|it| it.device == device);
+        left.map(|it| it.size).collect()
+    });
+    if !sizes.is_empty() {
+        let (count, bytes) = (sizes.len(), sizes.iter().sum::<u64>());
+        let detail = format!(
+            "{count} blocks of {bytes} bytes of SP_StreamExecutor.allocate were not deallocated before the device"
+        );
+        finding("objects_released", call.function.name, &detail);
     }
 }
 

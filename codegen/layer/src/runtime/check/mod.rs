@@ -1,10 +1,12 @@
 //! Checks of calls while a program runs. Each looks at the arguments of a call before it, or at what it has stored after it.
 
-mod arguments;
+pub mod arguments;
 mod clock;
 mod finding;
+mod handles;
+mod inputs;
 mod kernel;
-mod memory;
+pub mod memory;
 mod objects;
 mod order;
 mod structs;
@@ -22,10 +24,12 @@ pub use finding::{RULES, Rule};
 pub unsafe fn before(function: &'static Function, values: &[u64]) {
     let call = Arguments { function, values };
     objects::before(&call);
-    kernel::before(&call);
     // SAFETY: as the caller states.
     unsafe {
         structs::before(&call);
+        inputs::before(&call);
+        handles::before(&call);
+        kernel::before(&call);
         memory::before(&call);
         order::before(&call);
     }
@@ -41,6 +45,8 @@ pub unsafe fn after(function: &'static Function, values: &[u64], result: u64) {
     unsafe {
         objects::after(&call, result);
         structs::after(&call);
+        inputs::after(&call);
+        handles::after(&call);
         memory::after(&call, result);
         order::after(&call, result);
         kernel::after(&call, result);

@@ -1,4 +1,4 @@
-//! Lifetimes of objects: those that the plugin creates for core, and those that core creates for the plugin.
+//! Lifetimes of the objects that core creates for the plugin.
 
 use super::arguments::Arguments;
 use super::finding::finding;
@@ -42,9 +42,6 @@ const OWNED: &[(&str, usize, &[&str])] = &[
 /// Those of them that core passes to a plugin, too.
 const PASSED_BY_CORE: [&str; 4] = ["TF_Status", "TSL_Status", "TF_Tensor", "TF_Buffer"];
 
-/// Objects of the plugin that core owns.
-const HANDLES: [&str; 3] = ["SP_Stream", "SP_Event", "SP_Timer"];
-
 /// Creating function, and the op whose kernel ran.
 type Origin = (&'static str, &'static str);
 
@@ -53,8 +50,6 @@ struct Objects {
     /// Live objects of core, with the function that has created them.
     owned: HashMap<(&'static str, u64), Origin>,
     deleted: HashSet<(&'static str, u64)>,
-    /// Number of live handles of a type and value: two devices may use equal values.
-    handles: HashMap<(&'static str, u64), i64>,
 }
 
 static OBJECTS: Mutex<Option<Objects>> = Mutex::new(None);
@@ -75,20 +70,11 @@ fn owned_type(name: &str) -> Option<&'static (&'static str, usize, &'static [&'s
     OWNED.iter().find(|(owned, ..)| *owned == name)
 }
 
-fn handle_type(ty: &Type) -> Option<&'static str> {
-    let name = ty.pointed_opaque();
-    HANDLES.into_iter().find(|it| *it == name)
-}
-
 /// Checks the objects that a call uses or destroys.
 pub fn before(call: &Arguments<'_>) {
     match call.function.kind {
         Kind::Host | Kind::HostCallback => before_host(call),
-        Kind::Slot => {
-            accept_borrowed(call);
-            before_slot(call);
-        }
-        Kind::EntryPoint | Kind::Callback => accept_borrowed(call),
+        Kind::Slot | Kind::EntryPoint | Kind::Callback => accept_borrowed(call),
     }
     check_status(call);
 }
@@ -152,38 +138,6 @@ fn report_deleted(function: &Function, name: &str, address: u64, deletes: bool) 
     );
 }
 
-fn before_slot(call: &Arguments<'_>) {
-    let destroys = call.function.short_name().starts_with("destroy_");
-    for (parameter, value) in call.function.parameters.iter().zip(call.values) {
-        let Some(name) = handle_type(&parameter.ty) else {
-            continue;
-        };
-        let mut objects = lock();
-        let live = objects
-            .get_or_insert_with(Objects::default)
-            .handles
-            .entry((name, *value))
-            .or_insert(0);
-        let was_live = *live > 0;
-        if destroys && was_live {
-            *live -= 1;
-        }
-        drop(objects);
-        if !was_live && *value != 0 {
-            let rule = if destroys {
-                "destroyed_twice"
-            } else {
-                "use_after_destroy"
-            };
-            finding(
-                rule,
-                call.function.name,
-                &format!("the {name} {value:#x} is not live"),
-            );
-        }
-    }
-}
-
 /// Checks the use of statuses.
 fn check_status(call: &Arguments<'_>) {
     let name = call.function.name;
@@ -231,14 +185,9 @@ pub unsafe fn after(call: &Arguments<'_>, result: u64) {
     ) {
         end_borrows(call);
     }
-    match function.kind {
+    if function.kind == Kind::Host {
         // SAFETY: as the caller states.
-        Kind::Host => unsafe { created_by_host(call, result) },
-        Kind::Slot if function.short_name().starts_with("create_") => {
-            // SAFETY: as the caller states.
-            unsafe { created_by_slot(call) };
-        }
-        _ => {}
+        unsafe { created_by_host(call, result) };
     }
 }
 
@@ -277,36 +226,6 @@ unsafe fn created_by_host(call: &Arguments<'_>, result: u64) {
     for key in created.into_iter().filter(|it| it.1 != 0) {
         objects.deleted.remove(&key);
         objects.owned.insert(key, (function.name, op));
-    }
-}
-
-/// # Safety
-/// As of [`after`].
-unsafe fn created_by_slot(call: &Arguments<'_>) {
-    for (parameter, address) in call.function.parameters.iter().zip(call.values) {
-        let Type::Pointer {
-            pointee,
-            mutable: true,
-        } = &parameter.ty
-        else {
-            continue;
-        };
-        // SAFETY: the status is live, and the slot has stored a handle if it is OK.
-        let (Some(name), true) = (handle_type(pointee), unsafe { call.is_ok() }) else {
-            continue;
-        };
-        // SAFETY: core passes the address of a handle.
-        let handle = unsafe { (*address as *const u64).read_unaligned() };
-        if handle == 0 {
-            let detail = format!("reported no error and left its `{}` null", parameter.name);
-            finding("field_access", call.function.name, &detail);
-        }
-        let mut objects = lock();
-        *objects
-            .get_or_insert_with(Objects::default)
-            .handles
-            .entry((name, handle))
-            .or_insert(0) += 1;
     }
 }
 

@@ -1,7 +1,7 @@
 //! The order of work on streams: happens-before over streams, events and waits of the host.
 //!
-//! The host is taken for one thread, and a kernel for work that the plugin itself orders. So what is found is not ordered
-//! by any call.
+//! The host is taken for one thread, and a kernel for work on the stream that core has given it, which begins when the kernel
+//! gets an input or output. So what is found is not ordered by any call.
 
 use super::arguments::Arguments;
 use super::clock::{Access, Clock};
@@ -90,17 +90,7 @@ pub unsafe fn after(call: &Arguments<'_>, result: u64) {
     let stream = call.get("stream").unwrap_or(0);
     let event = call.get("event").unwrap_or(0);
     match call.function.short_name() {
-        "record_event" => {
-            let (clock, recorded) = (order.enqueued(stream), system::now());
-            order.events.insert(
-                event,
-                Event {
-                    clock,
-                    recorded,
-                    is_recorded: true,
-                },
-            );
-        }
+        "record_event" => order.record(event, stream),
         "wait_for_event" => {
             let clock = order.event(event).clock;
             order.streams.entry(stream).or_default().join(&clock);
@@ -135,6 +125,22 @@ pub unsafe fn after(call: &Arguments<'_>, result: u64) {
     }
 }
 
+/// Notes that a kernel on `stream` reads or writes `size` bytes of device memory at `start`.
+pub fn kernel_access(subject: &'static str, stream: u64, (start, size): (u64, u64), writes: bool) {
+    let mut order = lock();
+    let order = order.get_or_insert_with(Order::default);
+    let (clock, time) = order.enqueue(stream);
+    let access = Access {
+        start,
+        size,
+        writes,
+        is_host: false,
+        task: (stream, time),
+        name: "a kernel",
+    };
+    order.add(subject, access, &clock, true);
+}
+
 impl Order {
     fn stream(&self, stream: u64) -> Clock {
         self.streams.get(&stream).cloned().unwrap_or_default()
@@ -152,6 +158,24 @@ impl Order {
         clock.clone()
     }
 
+    /// Adds a task to `stream`; returns its clock and its number.
+    fn enqueue(&mut self, stream: u64) -> (Clock, u64) {
+        let mut clock = self.enqueued(stream);
+        let time = clock.tick(stream);
+        self.streams.insert(stream, clock.clone());
+        (clock, time)
+    }
+
+    /// Records an event, which is a task of its own: the host may have waited for all that is ahead of it.
+    fn record(&mut self, event: u64, stream: u64) {
+        let event_of_stream = Event {
+            clock: self.enqueue(stream).0,
+            recorded: system::now(),
+            is_recorded: true,
+        };
+        self.events.insert(event, event_of_stream);
+    }
+
     fn host_waits(&mut self, clock: &Clock) {
         self.host.join(clock);
         let host = &self.host;
@@ -164,9 +188,7 @@ impl Order {
         let size = call.get("size").unwrap_or(0);
         let (clock, task) = match call.get("stream") {
             Some(stream) => {
-                let mut clock = self.enqueued(stream);
-                let time = clock.tick(stream);
-                self.streams.insert(stream, clock.clone());
+                let (clock, time) = self.enqueue(stream);
                 (clock, Some((stream, time)))
             }
             // A copy without a stream is complete when it returns.
@@ -195,11 +217,11 @@ impl Order {
             accesses.extend(call.get(parameter).map(|start| access(start, writes, true)));
         }
         for access in accesses.into_iter().filter(|it| it.size > 0) {
-            self.add(call, access, &clock, task.is_some());
+            self.add(call.function.name, access, &clock, task.is_some());
         }
     }
 
-    fn add(&mut self, call: &Arguments<'_>, access: Access, clock: &Clock, is_enqueued: bool) {
+    fn add(&mut self, subject: &str, access: Access, clock: &Clock, is_enqueued: bool) {
         let mut others = self.accesses.iter().filter(|it| it.conflicts(&access));
         // Memory of the host may be used by another thread for another copy.
         let unordered = others.find(|it| !it.is_host && !it.is_before(clock));
@@ -209,7 +231,7 @@ impl Order {
                 "{} bytes at {start:#x}, which {} on the stream {:#x} {verb}: no dependency orders the two",
                 access.size, other.name, other.task.0
             );
-            finding("stream_dependency_missing", call.function.name, &detail);
+            finding("stream_dependency_missing", subject, &detail);
         }
         if is_enqueued {
             if self.accesses.len() >= LIMIT {
@@ -270,4 +292,21 @@ fn event_seconds() -> u64 {
     static SECONDS: OnceLock<u64> = OnceLock::new();
     let read = || std::env::var("SP_LAYER_EVENT_SECONDS").ok()?.parse().ok();
     *SECONDS.get_or_init(|| read().unwrap_or(30))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn event_behind_finished_work_may_be_pending() {
+        let (mut order, stream, event) = (Order::default(), 1, 2);
+        let (clock, _) = order.enqueue(stream);
+        order.host_waits(&clock);
+        order.record(event, stream);
+        assert!(!order.event(event).clock.is_before(&order.host));
+        let clock = order.stream(stream);
+        order.host_waits(&clock);
+        assert!(order.event(event).clock.is_before(&order.host));
+    }
 }

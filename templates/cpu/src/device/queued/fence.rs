@@ -1,17 +1,14 @@
 //! A position in a queue of the reference device.
 
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use sp_plugin::Result;
 use sp_plugin::accelerator::Fence;
 
-/// The result of the commands before the fence, once they have completed.
+/// The completion of the commands before the fence. Unlike a `Condvar` it needs no system call if nobody waits.
 #[derive(Debug, Default)]
-pub struct WorkFence {
-    result: Mutex<Option<Completion>>,
-    completed: Condvar,
-}
+pub struct WorkFence(OnceLock<Completion>);
 
 /// The completion of a fence.
 #[derive(Debug)]
@@ -30,32 +27,23 @@ impl WorkFence {
     /// Completes the fence.
     pub(super) fn complete(&self, result: Result<()>) {
         let time = clock();
-        *self.lock() = Some(Completion { result, time });
-        self.completed.notify_all();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<Completion>> {
-        self.result.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.get_or_init(|| Completion { result, time });
     }
 }
 
 impl Fence for WorkFence {
     fn is_complete(&self) -> Result<bool> {
-        match &*self.lock() {
+        match self.0.get() {
             Some(completion) => completion.result.clone().map(|()| true),
             None => Ok(false),
         }
     }
 
     fn timestamp(&self) -> Option<Duration> {
-        self.lock().as_ref().map(|it| it.time)
+        self.0.get().map(|it| it.time)
     }
 
     fn wait(&self) -> Result<()> {
-        let is_pending = |result: &mut Option<Completion>| result.is_none();
-        let result = self.completed.wait_while(self.lock(), is_pending);
-        let result = result.unwrap_or_else(PoisonError::into_inner);
-        let result = result.as_ref().map(|it| it.result.clone());
-        result.unwrap_or(Ok(()))
+        self.0.wait().result.clone()
     }
 }

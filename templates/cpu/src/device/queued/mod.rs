@@ -1,5 +1,5 @@
-//! The other modes of the reference device, made from an [`Accelerator`]: memory that the host cannot address, and
-//! streams with threads of their own.
+//! The reference device as an [`Accelerator`], in all modes: memory that the host can address or cannot, and streams that
+//! are inline or have threads of their own.
 
 mod fence;
 mod queue;
@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use sp_plugin::accelerator::{Accelerator, AddressableMemory, MemoryInfo, Region};
-use sp_plugin::{Description, Error, Result};
+use sp_plugin::{Description, DeviceProperties, Error, Result};
 
-use super::{Memory, Settings, description};
+use super::{Memory, Settings};
 pub use fence::WorkFence;
 pub use queue::WorkQueue;
 
-/// The reference device with queues.
+/// The accelerator of the reference device.
 #[derive(Debug, Default)]
 pub struct CpuAccelerator {
     memory: Arc<Memory>,
@@ -147,7 +147,19 @@ impl Accelerator for CpuAccelerator {
     }
 
     fn description(&self) -> Description {
-        description()
+        Description {
+            hardware_name: Some(c"CPU reference device"),
+            vendor: Some(c"sp-gen"),
+            pci_bus_id: None,
+        }
+    }
+
+    fn properties(&self) -> DeviceProperties {
+        let cores = std::thread::available_parallelism();
+        DeviceProperties {
+            core_count: cores.map_or(1, |it| it.get().try_into().unwrap_or(u32::MAX)),
+            ..DeviceProperties::default()
+        }
     }
 
     fn numa_node(&self) -> Option<i32> {

@@ -96,17 +96,20 @@ impl Commands {
 
     fn run(&self, command: Command) {
         match command {
-            Command::Work(work) => {
-                // What is not run is dropped in the guard too.
-                let run = move || self.check().map_or(Ok(()), |()| work());
-                self.record_failure(guard::catch_panic("a command", run));
-            }
+            Command::Work(work) => self.run_work(work),
             Command::Function(function) => {
                 guard::run_with_default("a host function", (), function);
             }
             Command::Record(fence) => fence.complete(self.check()),
             Command::Wait(fence) => self.record_failure(fence.wait()),
         }
+    }
+
+    /// Runs work, unless a command has failed.
+    fn run_work(&self, work: impl FnOnce() -> Result<()>) {
+        // What is not run is dropped in the guard too.
+        let run = move || self.check().map_or(Ok(()), |()| work());
+        self.record_failure(guard::catch_panic("a command", run));
     }
 
     fn record_failure(&self, result: Result<()>) {
@@ -165,10 +168,14 @@ impl WorkQueue {
     pub fn launch(&self, work: impl FnOnce() -> Result<()> + Send + 'static) -> Result<()> {
         self.commands.check()?;
         let failures = self.failures.clone();
-        self.enqueue(Command::Work(Box::new(move || {
+        let work = move || {
             failures.count()?;
             work()
-        })));
+        };
+        match self.thread {
+            Some(_) => self.commands.push(Command::Work(Box::new(work))),
+            None => self.commands.run_work(work),
+        }
         // An inline queue reports at once.
         self.commands.check()
     }

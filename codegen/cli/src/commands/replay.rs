@@ -1,0 +1,95 @@
+//! `sp-gen replay FILE --plugin LIB`: repeats the kernel calls of a capture, and compares what they compute.
+
+use super::TextOrJson;
+use crate::console::{note, print};
+use crate::diagnostic::{CommandOutcome, Result};
+use crate::replay::{self, ReplayError, ReplayOptions, Verdict};
+use sp_data::release::Release;
+use std::path::PathBuf;
+use std::time::Duration;
+
+const NOTES: &str = "\
+`sp-gen layer --capture FILE -- python train.py` writes FILE. A replay needs neither TensorFlow nor the program: kernels get the \
+captured attributes, inputs and values of variables, and their outputs are compared to the bit. Random results are not compared.
+
+Examples:
+  sp-gen replay step.capture --plugin libmine.so                           compare all calls
+  sp-gen replay step.capture --plugin libnew.so --tolerance 1e-5           another implementation
+  sp-gen replay step.capture --plugin libmine.so --reduce small.capture    write the calls that a failure needs
+
+Exit status: 0 all is equal, 1 a call differs or fails, 2 the replay was not possible, or nothing could be compared.";
+
+/// Arguments of `replay`.
+#[derive(clap::Args)]
+#[command(after_help = NOTES)]
+pub struct Args {
+    /// The capture
+    #[arg(value_name = "FILE")]
+    capture: PathBuf,
+    /// The plugin's library
+    #[arg(long, value_name = "LIB")]
+    plugin: PathBuf,
+    /// Accept floating-point numbers that differ by at most X * (1 + the captured number) [default: to the bit]
+    #[arg(long, value_name = "X", value_parser = parse_tolerance)]
+    tolerance: Option<f64>,
+    /// Write the fewest calls with which the first failing call still fails to OUT, which must not exist
+    #[arg(long, value_name = "OUT")]
+    reduce: Option<PathBuf>,
+    /// The release to emulate [default: that of the capture]
+    #[arg(long, value_name = "RELEASE")]
+    release: Option<Release>,
+    /// The longest time of a call
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    timeout: u64,
+    /// The output format
+    #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
+    format: TextOrJson,
+}
+
+fn parse_tolerance(text: &str) -> std::result::Result<f64, String> {
+    let value: f64 = text.parse().map_err(|error| format!("{error}"))?;
+    match value.is_finite() && value >= 0.0 {
+        true => Ok(value),
+        false => Err("expected a number that is not negative".into()),
+    }
+}
+
+/// Repeats the calls.
+pub fn run(args: Args) -> Result {
+    // The loader searches its own folders for a name without a slash.
+    let plugin = args.plugin.canonicalize();
+    let plugin = plugin.map_err(|error| {
+        let path = sp_host::escape_control(&args.plugin.display().to_string());
+        ReplayError::NoPlugin(format!("{path}: {error}"))
+    })?;
+    let options = ReplayOptions {
+        capture: args.capture,
+        plugin,
+        release: args.release,
+        tolerance: args.tolerance,
+        timeout: Duration::from_secs(args.timeout),
+    };
+    replay::run_child(&options)?;
+    if let Some(output) = args.reduce.as_ref().filter(|it| it.exists()) {
+        return Err(ReplayError::ExistingFile(output.clone()).into());
+    }
+    let Some(replayed) = replay::replay(&options, None)? else {
+        return Ok(CommandOutcome::Incomplete);
+    };
+    print(&match args.format {
+        TextOrJson::Text => replay::print_text(&options, &replayed),
+        TextOrJson::Json => replay::print_json(&options, &replayed),
+    })?;
+    let has_failures = replayed.failures().next().is_some();
+    if !has_failures && replayed.count(Verdict::Equal) == 0 {
+        return Err(ReplayError::NothingCompared(options.capture).into());
+    }
+    if let Some(output) = &args.reduce {
+        let count = replay::reduce(&options, &replayed, output)?;
+        note!("{}: {count} calls", output.display());
+    }
+    Ok(match has_failures {
+        true => CommandOutcome::Found,
+        false => CommandOutcome::Done,
+    })
+}

@@ -1,0 +1,242 @@
+//! An op of a serialized `NodeDef`, which is an input that may be damaged.
+
+use super::Op;
+use crate::core::Attr;
+use crate::proto::{self, FieldValue};
+use crate::{DType, Error, Tensor};
+
+impl Op {
+    /// Returns the op of a serialized `NodeDef`, with its attributes and the name of its node.
+    ///
+    /// # Errors
+    /// Returns an error if the bytes are no `NodeDef`, or if an attribute has a value of unknown form.
+    pub fn from_node_def(bytes: &[u8]) -> Result<Self, Error> {
+        let invalid = || Error::Misuse("the bytes are no NodeDef".into());
+        let fields = proto::parse_fields(bytes).ok_or_else(invalid)?;
+        let text = |wanted: u32| {
+            let mut fields = fields.iter();
+            let (_, value) = fields.find(|(number, _)| *number == wanted)?;
+            value.text()
+        };
+        let mut op = Self::new(&text(2).ok_or_else(invalid)?);
+        op.node = text(1);
+        let entries = fields.iter().filter(|(number, _)| *number == 5);
+        for entry in entries.filter_map(|(_, entry)| entry.bytes()) {
+            let mut name = proto::field_values(entry, 1).filter_map(FieldValue::text);
+            let name = name.next().ok_or_else(invalid)?;
+            let value = proto::field_values(entry, 2).find_map(FieldValue::bytes);
+            let unknown = || Error::Misuse(format!("the attribute {name} has an unknown form"));
+            let value = attr_value(value.unwrap_or_default()).ok_or_else(unknown)?;
+            op.attrs.insert(name, value);
+        }
+        Ok(op)
+    }
+
+    /// Sets the name of the node.
+    pub fn node(mut self, name: &str) -> Self {
+        self.node = Some(name.to_owned());
+        self
+    }
+
+    /// Sets the attributes that state the types of outputs, as far as `types` states them, and no others: for a kernel
+    /// without a function that creates it, which cannot read attributes.
+    pub fn with_output_types(mut self, types: &[DType]) -> Self {
+        self.required.clear();
+        for (output, dtype) in self.outputs.iter().zip(types) {
+            if let super::ArgumentTypes::Attr(attr) = &output.types {
+                let attr = self.attrs.entry(attr.clone());
+                attr.or_insert(Attr::Type(*dtype));
+            }
+        }
+        self
+    }
+}
+
+/// Field of a function in an `AttrValue`; in its list it is another one.
+const FUNCTION: u32 = 10;
+const LISTED_FUNCTION: u32 = 9;
+
+/// Returns the value of an `AttrValue`. A message without a field is an empty list.
+fn attr_value(message: &[u8]) -> Option<Attr> {
+    let fields = proto::parse_fields(message)?;
+    match fields.first() {
+        None => Some(Attr::List(vec![])),
+        Some((1, list)) => attr_list(list.bytes()?),
+        Some((number, value)) => scalar(*number, *value, FUNCTION),
+    }
+}
+
+fn attr_list(message: &[u8]) -> Option<Attr> {
+    let mut items = Vec::new();
+    for (number, value) in proto::parse_fields(message)? {
+        match (number, value) {
+            // Numbers of a list are packed.
+            (3..=6, FieldValue::Bytes(packed)) => items.extend(packed_items(number, packed)?),
+            _ => items.push(scalar(number, value, LISTED_FUNCTION)?),
+        }
+    }
+    Some(Attr::List(items))
+}
+
+fn packed_items(number: u32, packed: &[u8]) -> Option<Vec<Attr>> {
+    let values = match number {
+        4 => proto::fixed_values(packed, 4)?,
+        _ => proto::varints(packed)?,
+    };
+    let value = |value| match number {
+        4 => FieldValue::Fixed(value),
+        _ => FieldValue::Number(value),
+    };
+    let items = values.into_iter();
+    items.map(|it| scalar(number, value(it), 0)).collect()
+}
+
+fn scalar(number: u32, value: FieldValue<'_>, function: u32) -> Option<Attr> {
+    Some(match (number, value) {
+        (2, value) => Attr::Text(value.text()?),
+        (3, FieldValue::Number(value)) => Attr::Int(value as i64),
+        (4, FieldValue::Fixed(bits)) => Attr::Float(f32::from_bits(bits as u32)),
+        (5, FieldValue::Number(value)) => Attr::Bool(value != 0),
+        (6, FieldValue::Number(value)) => Attr::Type(DType(value as u32)),
+        (7, value) => Attr::Shape(shape(value.bytes()?)),
+        (8, value) => Attr::Tensor(tensor(value.bytes()?)?),
+        (number, value) if number == function => {
+            let name = proto::field_values(value.bytes()?, 1).find_map(FieldValue::text);
+            Attr::Function(name?)
+        }
+        _ => return None,
+    })
+}
+
+/// Returns the dimensions of a `TensorShapeProto`, or `None` if its rank is unknown.
+fn shape(message: &[u8]) -> Option<Vec<i64>> {
+    let number = |value: FieldValue<'_>| match value {
+        FieldValue::Number(value) => Some(value as i64),
+        _ => None,
+    };
+    if proto::field_values(message, 3)
+        .filter_map(number)
+        .any(|it| it != 0)
+    {
+        return None;
+    }
+    let dims = proto::field_values(message, 2).filter_map(FieldValue::bytes);
+    let size = |dim| proto::field_values(dim, 1).find_map(number).unwrap_or(0);
+    Some(dims.map(size).collect())
+}
+
+/// Returns the tensor of a `TensorProto` whose elements are its `tensor_content`, or one value for all.
+fn tensor(message: &[u8]) -> Option<Tensor> {
+    let dtype = proto::field_values(message, 1).find_map(|it| match it {
+        FieldValue::Number(value) => Some(DType(value as u32)),
+        _ => None,
+    })?;
+    let dims = proto::field_values(message, 2).find_map(FieldValue::bytes);
+    let dims = shape(dims.unwrap_or_default())?;
+    let content = proto::field_values(message, 4).find_map(FieldValue::bytes);
+    let size = dtype.size();
+    let count = dims.iter().try_fold(1_usize, |count, dim| {
+        count.checked_mul(usize::try_from(*dim).ok()?)
+    })?;
+    let length = count.checked_mul(size).filter(|_| size > 0)?;
+    let bytes = match content {
+        Some(bytes) => bytes.to_vec(),
+        None if length <= MAX_REPEATED => repeated(message, dtype, length)?,
+        None => return None,
+    };
+    (bytes.len() == length).then(|| Tensor::from_bytes(dtype, dims, &bytes))
+}
+
+/// The most bytes of a tensor whose message has fewer elements than the tensor.
+const MAX_REPEATED: usize = 1 << 30;
+
+/// Returns the elements from the field for their type. The last value stands for those that are absent.
+fn repeated(message: &[u8], dtype: DType, length: usize) -> Option<Vec<u8>> {
+    let (field, width) = match dtype {
+        DType::FLOAT => (5, 4),
+        DType::DOUBLE => (6, 8),
+        DType::INT64 => (10, 0),
+        DType::BOOL => (11, 0),
+        DType::HALF | DType::BFLOAT16 => (13, 0),
+        _ => (7, 0),
+    };
+    let mut values = Vec::new();
+    for value in proto::field_values(message, field) {
+        match value {
+            FieldValue::Bytes(packed) if width > 0 => {
+                values.extend(proto::fixed_values(packed, width)?);
+            }
+            FieldValue::Bytes(packed) => values.extend(proto::varints(packed)?),
+            FieldValue::Number(value) | FieldValue::Fixed(value) => values.push(value),
+        }
+    }
+    let size = dtype.size();
+    let bytes = |value: &u64| {
+        value
+            .to_le_bytes()
+            .into_iter()
+            .take(size)
+            .collect::<Vec<u8>>()
+    };
+    let last = bytes(values.last().unwrap_or(&0));
+    let mut elements: Vec<u8> = values.iter().flat_map(bytes).collect();
+    while elements.len() < length {
+        elements.extend(&last);
+    }
+    Some(elements)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(attrs: &[(&str, Vec<u8>)]) -> Vec<u8> {
+        let mut bytes = [proto::bytes_field(1, "n"), proto::bytes_field(2, "Cast")].concat();
+        for (name, value) in attrs {
+            let entry = [proto::bytes_field(1, name), proto::bytes_field(2, value)].concat();
+            bytes.extend(proto::bytes_field(5, entry));
+        }
+        bytes
+    }
+
+    #[test]
+    fn reads_attributes_of_each_form() {
+        let float = [&[4 << 3 | 5][..], &1.5_f32.to_le_bytes()].concat();
+        let packed = proto::bytes_field(3, [1, 0x80, 1]);
+        let dim = proto::bytes_field(2, proto::varint_field(1, 2));
+        let value = [5 << 3 | 5, 0, 0, 0, 0x40];
+        let filled = [
+            proto::varint_field(1, 1),
+            proto::bytes_field(2, &dim),
+            value.to_vec(),
+        ]
+        .concat();
+        let bytes = node(&[
+            ("DstT", proto::varint_field(6, 3)),
+            ("rate", float),
+            ("strides", proto::bytes_field(1, packed)),
+            ("shape", proto::bytes_field(7, dim)),
+            ("value", proto::bytes_field(8, filled)),
+        ]);
+        let op = Op::from_node_def(&bytes).unwrap();
+        assert_eq!((&*op.name, op.node.as_deref()), ("Cast", Some("n")));
+        assert_eq!(op.attrs["DstT"], Attr::Type(DType::INT32));
+        assert_eq!(op.attrs["rate"], Attr::Float(1.5));
+        assert_eq!(op.attrs["strides"], Attr::from(vec![1_i64, 128]));
+        assert_eq!(op.attrs["shape"], Attr::Shape(Some(vec![2])));
+        assert_eq!(
+            op.attrs["value"],
+            Attr::Tensor(Tensor::from([2], &[2f32, 2.0]))
+        );
+    }
+
+    #[test]
+    fn rejects_bytes_that_are_no_node() {
+        assert!(Op::from_node_def(b"\xff").is_err());
+        assert!(Op::from_node_def(&node(&[("T", vec![0xff])])).is_err());
+        let huge = proto::bytes_field(2, proto::varint_field(1, 1 << 40));
+        let tensor = [proto::varint_field(1, 1), proto::bytes_field(2, huge)].concat();
+        let huge = node(&[("value", proto::bytes_field(8, tensor))]);
+        assert!(Op::from_node_def(&huge).is_err());
+    }
+}

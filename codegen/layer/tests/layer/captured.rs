@@ -1,0 +1,75 @@
+//! Captures of plugins in sp-host. Captures of TensorFlow are in `tests/tensorflow/test_layer.py`.
+
+use std::fs::File;
+
+use sp_layer::capture::{CaptureReader, join};
+use sp_layer::runtime::capture::format::{Computed, Content, Record};
+use sp_layer::runtime::settings::variable;
+
+use crate::c::{Compiler, apis_of};
+use crate::process::steps;
+
+/// Runs the steps of a plugin and returns the records of its capture.
+fn records(release: &str, macros: &str) -> Vec<Record> {
+    let compiler = Compiler::find(&apis_of(release)).expect("it was there");
+    let folder = tempfile::tempdir().expect("a folder is made");
+    let parts = folder.path().join("parts");
+    std::fs::create_dir(&parts).expect("the folder is made");
+    let mut command = steps(release, &compiler.plugin(macros), "life");
+    command.env(variable::CAPTURE, parts.join("process"));
+    let output = command.output().expect("it runs");
+    assert!(output.status.success(), "{release} {macros}: {output:?}");
+    let file = folder.path().join("capture");
+    File::create(&file).expect("the file is created");
+    assert_eq!(join(&parts, &file).expect("the parts are read").cut, 0);
+    let mut reader = CaptureReader::open(&file).expect("the file is read");
+    let next = || reader.next_record().expect("the file is complete");
+    std::iter::from_fn(next).map(|(record, _)| record).collect()
+}
+
+fn find<'a>(records: &'a [Record], op: &str) -> &'a Computed {
+    let calls = records.iter().filter_map(|it| match it {
+        Record::Computed(call) => Some(call),
+        _ => None,
+    });
+    let mut calls = calls.filter(|it| it.op == op);
+    calls
+        .next()
+        .unwrap_or_else(|| panic!("no call of {op}: {records:?}"))
+}
+
+fn bytes(values: &[f32]) -> Content {
+    Content::Bytes(values.iter().flat_map(|it| it.to_le_bytes()).collect())
+}
+
+pub fn capture_has_inputs_and_outputs_by_value(release: &str) {
+    for macros in ["GOOD", "USE_BFC", "ASYNC", "ASYNC USE_BFC"] {
+        let records = records(release, macros);
+        let name = format!("{release} {macros}");
+        let add = find(&records, "AddV2");
+        assert_eq!(add.omitted, "", "{name}");
+        assert_eq!(add.inputs[0].content, bytes(&[1.0; 3]), "{name}");
+        assert!(add.inputs[0].is_on_device, "{name}");
+        let output = add.outputs[0].as_ref().expect("the kernel sets it");
+        assert_eq!(output.content, bytes(&[2.0; 3]), "{name}");
+        assert_eq!((&output.dims, output.is_on_device), (&vec![3], true));
+        let sum = find(&records, "Sum");
+        assert!(!sum.inputs[1].is_on_device, "{name}");
+        let output = sum.outputs[0].as_ref().expect("the kernel sets it");
+        assert_eq!((&output.content, output.dims.len()), (&bytes(&[3.0]), 0));
+        let created = |record: &Record| matches!(record, Record::Created(it) if it.kernel == sum.kernel && !it.node_def.is_empty());
+        assert!(records.iter().any(created), "{name}: {records:?}");
+        let registered = |record: &Record| matches!(record, Record::Registered(it) if it.host_memory == ["reduction_indices"]);
+        assert!(records.iter().any(registered), "{name}: {records:?}");
+        assert!(records.contains(&Record::Deleted(sum.kernel)), "{name}");
+    }
+    println!("{release}: captures have inputs and outputs by value");
+}
+
+/// From 2.13 on the plugin has an asynchronous kernel.
+pub fn asynchronous_kernel_is_omitted_with_its_reason(release: &str) {
+    if release != "2.12" {
+        let records = records(release, "GOOD");
+        assert_eq!(find(&records, "Neg").omitted, "it is asynchronous");
+    }
+}
