@@ -3,11 +3,12 @@
 
 use miette::Diagnostic;
 use serde::Deserialize;
+use sp_ir::Api;
 use sp_system::errors;
 use std::collections::BTreeMap;
 use thiserror::Error;
 
-use crate::embedded::PJRT_DEMAND;
+use crate::embedded::{PJRT_DEMAND, SNAPSHOTS};
 use crate::suggest;
 
 /// Version of the format, incremented if keys change their meaning.
@@ -27,6 +28,9 @@ errors! {
             help("{help}");
     }
 }
+
+/// The first minor version whose errors and memories begin with a pointer to a table of functions.
+const MINOR_OF_FUNCTION_TABLES: i64 = 107;
 
 /// Use of a slot by a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -155,6 +159,94 @@ impl Demand {
     pub fn label(&self) -> String {
         format!("{}:{}", self.host, self.release)
     }
+
+    /// Returns the newest minor version of a plugin that the host accepts, or `None` if it accepts versions that it does not know.
+    pub fn newest_minor(&self) -> Option<u32> {
+        let table = &self.table;
+        let accepted = table.headers.iter().filter(|(_, run)| run.is_ok());
+        let newest = accepted.filter_map(|(minor, _)| minor.parse().ok()).max();
+        let known = self.framework_minor.max(newest);
+        known.filter(|_| !table.accepts_newer_minor)
+    }
+
+    /// Returns the reason why the host declines a plugin of this version, or `None` if it accepts it.
+    pub fn reason_to_decline(&self, major: i64, minor: i64) -> Option<String> {
+        let (oldest, newest) = (i64::from(self.table.least_minor), self.newest_minor());
+        let newest = newest.map(i64::from).filter(|newest| minor > *newest);
+        let host = format!("{} {}", self.host, self.release);
+        match newest {
+            _ if major != 0 => Some(format!("the major version is {major}, expected 0")),
+            _ if minor < oldest => Some(format!(
+                "minor version {minor} is older than {oldest}, the oldest that {host} accepts"
+            )),
+            Some(newest) => Some(format!(
+                "minor version {minor} is newer than {newest}, the newest that {host} accepts"
+            )),
+            None => None,
+        }
+    }
+
+    /// Returns true if a plugin that was built with the header of `minor` runs, so that the host needs no function of a later one.
+    pub fn runs_header(&self, minor: i64) -> bool {
+        let headers = self.table.headers.iter();
+        let headers = headers.filter_map(|(it, outcome)| Some((it.parse().ok()?, outcome)));
+        let older = headers.filter(|(it, _): &(i64, _)| *it <= minor);
+        let nearest = older.max_by_key(|(it, _)| *it);
+        nearest.is_some_and(|(_, outcome)| outcome.is_ok())
+    }
+
+    /// Returns the functions of tables in objects of a plugin of this version that the host calls.
+    pub fn called_tables(&self, minor: i64) -> &[String] {
+        match minor >= MINOR_OF_FUNCTION_TABLES {
+            true => &self.function_tables,
+            false => &[],
+        }
+    }
+
+    /// Returns the slots that the host calls without a check, and that are null in the table, with the measured outcome.
+    pub fn lacking(&self, table: &PluginTable) -> Vec<(String, &RunOutcome)> {
+        let names = slot_names();
+        let slots = names.into_iter().enumerate();
+        let lacking = slots.filter(|(index, _)| match table.slots.get(*index) {
+            Some(is_set) => !is_set,
+            None => !self.runs_header(table.minor),
+        });
+        let outcomes = lacking.filter_map(|(_, name)| {
+            let slot = self.slots.get(&name)?;
+            let is_required = slot.demand == SlotDemand::Required;
+            let null = slot.null.as_ref().filter(|_| is_required)?;
+            Some((name, null))
+        });
+        outcomes.collect()
+    }
+}
+
+/// The table of a plugin, as it was read from its library.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct PluginTable {
+    /// The major version.
+    pub major: i64,
+    /// The minor version.
+    pub minor: i64,
+    /// The `struct_size`.
+    pub size: u64,
+    /// By place in the table, true if the slot is not null.
+    pub slots: Vec<bool>,
+}
+
+/// Returns the names of all slots of the newest header, in the order of the table.
+pub fn slot_names() -> Vec<String> {
+    let files = SNAPSHOTS.iter().filter_map(|(file, snapshot)| {
+        let release = file.strip_prefix("pjrt/")?.strip_suffix(".json")?;
+        Some((order(release), snapshot))
+    });
+    let newest = files.max_by_key(|(order, _)| order.clone());
+    let (_, newest) = newest.expect("the API has snapshots");
+    let api = Api::from_json(newest.text()).expect("a test reads every committed file");
+    let table = api.structure("PJRT_Api");
+    let fields = table.map_or(&[][..], |table| &table.fields).iter();
+    let slots = fields.filter(|field| field.name.starts_with("PJRT_"));
+    slots.map(|field| field.name.clone()).collect()
 }
 
 /// Returns the numbers of a release, and true for one that is no preview such as `2.22.0rc0`.
@@ -253,6 +345,39 @@ mod tests {
         let newest = find("jaxlib", "0.10").unwrap().release;
         assert_eq!(newest, "0.10.2");
         assert!(releases("jaxlib").contains(&"0.10.0"));
+    }
+
+    #[test]
+    fn declines_versions_outside_the_accepted_range() {
+        let old = find("tensorflow", "2.16").unwrap();
+        assert_eq!(old.reason_to_decline(0, 40), None);
+        let newer = old.reason_to_decline(0, 54).unwrap();
+        assert!(newer.contains("is newer than 40"), "{newer}");
+        let new = find("jaxlib", "0.10").unwrap();
+        assert_eq!(new.reason_to_decline(0, 999), None);
+        assert!(new.reason_to_decline(0, 28).is_some() && new.reason_to_decline(1, 90).is_some());
+    }
+
+    #[test]
+    fn null_slot_is_lacking_and_slot_after_the_table_is_not() {
+        let names = slot_names();
+        let place = |name: &str| names.iter().position(|it| it == name).unwrap();
+        assert_eq!(
+            (names[0].as_str(), place("PJRT_Error_Message")),
+            ("PJRT_Error_Destroy", 1)
+        );
+        let mut table = PluginTable {
+            major: 0,
+            minor: 90,
+            size: 1000,
+            slots: vec![true; place("PJRT_Error_ForEachPayload")],
+        };
+        let host = find("jaxlib", "0.12").unwrap();
+        assert_eq!(host.lacking(&table), []);
+        table.slots[place("PJRT_Plugin_Attributes")] = false;
+        let lacking = host.lacking(&table);
+        assert_eq!(lacking.len(), 1);
+        assert_eq!(lacking[0].0, "PJRT_Plugin_Attributes");
     }
 
     #[test]

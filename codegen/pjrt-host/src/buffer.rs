@@ -84,15 +84,13 @@ impl<'p, 'a> Buffer<'p, 'a> {
     /// Copies the buffer to the host with the layout at `layout`, or the plugin's if it is 0.
     pub fn try_to_host(&self, layout: u64) -> Result<Result<Vec<u8>, PluginError>, Stop> {
         let set = [("src", self.handle), ("host_layout", layout)];
-        let sized = self.plugin.try_call("Buffer_ToHostBuffer", &set)?;
-        let size = match sized {
+        let size = match self.plugin.try_call("Buffer_ToHostBuffer", &set)? {
             Ok(args) => args.get("dst_size")? as usize,
             Err(error) => return Ok(Err(error)),
         };
-        if size > 1 << 30 {
-            let text = format!("PJRT_Buffer_ToHostBuffer asks for {size} bytes");
-            return Err(Stop::Fail(text));
-        }
+        ensure(size <= 1 << 30, || {
+            format!("PJRT_Buffer_ToHostBuffer asks for {size} bytes")
+        })?;
         let mut bytes = vec![0xa5; size + MARGIN];
         let dst = [
             ("dst", bytes.as_mut_ptr() as u64),
@@ -106,10 +104,9 @@ impl<'p, 'a> Buffer<'p, 'a> {
             Err(error) => return Ok(Err(error)),
         };
         let waited = wait(self.plugin, event)?;
-        if bytes[size..].iter().any(|byte| *byte != 0xa5) {
-            let text = format!("PJRT_Buffer_ToHostBuffer wrote after the {size} bytes of dst");
-            return Err(Stop::Fail(text));
-        }
+        ensure(bytes[size..].iter().all(|byte| *byte == 0xa5), || {
+            format!("PJRT_Buffer_ToHostBuffer wrote after the {size} bytes of dst")
+        })?;
         bytes.truncate(size);
         Ok(waited.map(|()| bytes))
     }

@@ -15,14 +15,24 @@ pub struct PjrtHost {
     pub minor: u32,
     /// The release of TensorFlow whose header has the layouts: that of the minor version, or the newest one before it.
     pub layouts: &'static str,
-    /// The oldest minor version of a plugin that the host accepts.
-    pub oldest_minor: u32,
+    /// The release whose measured demand judges a plugin: this one, or a similar one if this one was not measured.
+    pub measured: &'static str,
 }
 
 impl PjrtHost {
     /// Returns the host of `name`, such as `jaxlib:0.10`, or `None` if there is none.
     pub fn find(name: &str) -> Option<&'static Self> {
         HOSTS.iter().find(|host| host.to_string() == name)
+    }
+
+    /// Returns the host of a release of a framework, such as `jaxlib` and `0.10.2`.
+    pub fn of_release(framework: &str, release: &str) -> Option<&'static Self> {
+        let is_release = |host: &&Self| {
+            let rest = release.strip_prefix(host.release);
+            host.framework == framework
+                && rest.is_some_and(|it| it.is_empty() || it.starts_with('.'))
+        };
+        HOSTS.iter().find(is_release)
     }
 
     /// Returns the newest host of each framework.
@@ -48,95 +58,38 @@ pub(crate) fn minor(api: &Api) -> Option<u32> {
     version.split('.').nth(1)?.parse().ok()
 }
 
-/// The functions without which a host cannot list devices and copy arrays. A null slot ends its process.
-pub(crate) const REQUIRED: &[&str] = &[
-    "Error_Destroy",
-    "Error_Message",
-    "Error_GetCode",
-    "Plugin_Initialize",
-    "Plugin_Attributes",
-    "Event_Destroy",
-    "Event_IsReady",
-    "Event_Error",
-    "Event_Await",
-    "Event_OnReady",
-    "Client_Create",
-    "Client_Destroy",
-    "Client_PlatformName",
-    "Client_ProcessIndex",
-    "Client_PlatformVersion",
-    "Client_Devices",
-    "Client_AddressableDevices",
-    "Client_LookupDevice",
-    "Client_AddressableMemories",
-    "Client_BufferFromHostBuffer",
-    "DeviceDescription_Id",
-    "DeviceDescription_ProcessIndex",
-    "DeviceDescription_Attributes",
-    "DeviceDescription_Kind",
-    "DeviceDescription_DebugString",
-    "DeviceDescription_ToString",
-    "Device_GetDescription",
-    "Device_IsAddressable",
-    "Device_LocalHardwareId",
-    "Device_AddressableMemories",
-    "Device_DefaultMemory",
-    "Memory_Id",
-    "Memory_Kind",
-    "Memory_DebugString",
-    "Memory_ToString",
-    "Memory_AddressableByDevices",
-    "Buffer_Destroy",
-    "Buffer_ElementType",
-    "Buffer_Dimensions",
-    "Buffer_Device",
-    "Buffer_Memory",
-    "Buffer_Delete",
-    "Buffer_IsDeleted",
-    "Buffer_ToHostBuffer",
-    "Buffer_ReadyEvent",
-];
-
-/// Further functions whose null slot ends the process of every measured jaxlib (`generated/pjrt`). Some hosts ignore their errors.
-pub(crate) const NOT_NULL: &[&str] = &[
-    "Client_TopologyDescription",
-    "TopologyDescription_Attributes",
-    "Buffer_DynamicDimensionIndices",
-    "Buffer_IsOnCpu",
-];
-
 macro_rules! hosts {
-    ($($framework:ident $release:literal: $minor:literal, $layouts:literal, $oldest:literal;)*) => {
+    ($($framework:ident $release:literal: $minor:literal, $layouts:literal, $measured:literal;)*) => {
         /// Every known host, by framework, the oldest first. jaxlib 0.6 and later log their minor version when they load a plugin
-        /// (`The framework PJRT API version is 0.112`); for 0.4 and 0.5 it is that of jax-cuda12-pjrt of the same release. Each jaxlib
-        /// names the oldest one when it declines a plugin of 0.1. TensorFlow's wheels have the header.
+        /// (`The framework PJRT API version is 0.112`); for 0.4 and 0.5 it is that of jax-cuda12-pjrt of the same release. TensorFlow's
+        /// wheels have the header.
         pub const HOSTS: &[PjrtHost] = &[$(PjrtHost {
             framework: stringify!($framework),
             release: $release,
             minor: $minor,
             layouts: $layouts,
-            oldest_minor: $oldest,
+            measured: $measured,
         },)*];
     };
 }
 
 hosts! {
-    jaxlib "0.4": 58, "2.18", 29;
-    jaxlib "0.5": 67, "2.19", 29;
-    jaxlib "0.6": 70, "2.19", 29;
-    jaxlib "0.7": 76, "2.20", 29;
-    jaxlib "0.8": 85, "2.20", 29;
-    jaxlib "0.9": 100, "2.21", 29;
-    jaxlib "0.10": 112, "2.21", 29;
-    jaxlib "0.11": 115, "2.22", 29;
-    jaxlib "0.12": 116, "2.22", 29;
-    tensorflow "2.16": 40, "2.16", 29;
-    tensorflow "2.17": 54, "2.17", 29;
-    tensorflow "2.18": 54, "2.18", 29;
-    tensorflow "2.19": 67, "2.19", 29;
-    tensorflow "2.20": 72, "2.20", 29;
-    tensorflow "2.21": 90, "2.21", 29;
-    tensorflow "2.22": 115, "2.22", 29;
+    jaxlib "0.4": 58, "2.18", "0.4";
+    jaxlib "0.5": 67, "2.19", "0.5";
+    jaxlib "0.6": 70, "2.19", "0.6";
+    jaxlib "0.7": 76, "2.20", "0.7";
+    jaxlib "0.8": 85, "2.20", "0.8";
+    jaxlib "0.9": 100, "2.21", "0.9";
+    jaxlib "0.10": 112, "2.21", "0.10";
+    jaxlib "0.11": 115, "2.22", "0.11";
+    jaxlib "0.12": 116, "2.22", "0.12";
+    tensorflow "2.16": 40, "2.16", "2.16";
+    tensorflow "2.17": 54, "2.17", "2.18";
+    tensorflow "2.18": 54, "2.18", "2.18";
+    tensorflow "2.19": 67, "2.19", "2.20";
+    tensorflow "2.20": 72, "2.20", "2.20";
+    tensorflow "2.21": 90, "2.21", "2.21";
+    tensorflow "2.22": 115, "2.22", "2.22";
 }
 
 #[cfg(test)]
@@ -148,6 +101,8 @@ mod tests {
         let host = PjrtHost::find("jaxlib:0.10").unwrap();
         assert_eq!((host.framework, host.minor), ("jaxlib", 112));
         assert_eq!(PjrtHost::find("jaxlib:0.1"), None);
+        assert_eq!(PjrtHost::of_release("jaxlib", "0.10.2"), Some(host));
+        assert_eq!(PjrtHost::of_release("jaxlib", "0.1.2"), None);
         let newest: Vec<String> = PjrtHost::newest().iter().map(ToString::to_string).collect();
         assert_eq!(newest, ["jaxlib:0.12", "tensorflow:2.22"]);
     }

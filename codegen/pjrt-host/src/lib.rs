@@ -19,19 +19,21 @@
 //! The modules have no cycles:
 //!
 //! ```text
-//! check -> program -> session -> buffer -> plugin -> args, call, memory, hosts -> layout
+//! check -> program -> session -> buffer -> plugin -> args, call, memory, demand -> layout, hosts
 //! ```
 
 mod args;
 mod buffer;
 mod call;
 mod check;
+mod demand;
 mod hosts;
 mod layout;
 mod memory;
 mod plugin;
 mod program;
 mod session;
+mod table;
 
 use std::path::Path;
 
@@ -42,6 +44,7 @@ use sp_ir::Api;
 pub use check::{CHECKS, PjrtCheck};
 pub use hosts::{HOSTS, PjrtHost};
 pub use plugin::ENTRY_POINT;
+pub use table::read_table;
 
 /// Returns true if this process is a child that was started for a check of this crate.
 pub fn is_child() -> bool {
@@ -72,13 +75,18 @@ fn run_task(host: &'static PjrtHost, task: &Task, api: Option<Api>) -> CheckResu
         ))
     };
     let api = api.ok_or_else(absent)?;
-    let check = CHECKS.iter().find(|check| check.id == task.check);
-    let check = check.ok_or_else(|| Stop::Fail(format!("there is no check {}", task.check)))?;
+    let demand = demand::HostDemand::new(host);
     let session = session::Session {
         host,
+        demand: &demand,
         api: &api,
         path: &task.plugin,
     };
+    if task.check == table::TASK {
+        return table::describe(&session);
+    }
+    let check = CHECKS.iter().find(|check| check.id == task.check);
+    let check = check.ok_or_else(|| Stop::Fail(format!("there is no check {}", task.check)))?;
     (check.run)(&session)
 }
 

@@ -6,7 +6,8 @@ use sp_host::child_checks::{OpenLibrary, Stop, SymbolScope, report_loaded};
 use sp_ir::Api;
 
 use crate::args::Args;
-use crate::hosts::{PjrtHost, REQUIRED};
+use crate::demand::HostDemand;
+use crate::hosts::PjrtHost;
 use crate::{call, layout, memory};
 
 /// The entry point of a PJRT plugin.
@@ -29,6 +30,8 @@ pub(crate) type Called<'a> = Result<Args<'a>, PluginError>;
 pub(crate) struct Plugin<'a> {
     /// The host that calls.
     pub host: &'static PjrtHost,
+    /// What it demands.
+    pub demand: &'a HostDemand,
     /// The layouts of the host's header.
     pub api: &'a Api,
     /// The address of the table.
@@ -42,26 +45,17 @@ impl<'a> Plugin<'a> {
     ///
     /// # Errors
     /// Returns a failure if that is not possible.
-    pub fn load(host: &'static PjrtHost, api: &'a Api, path: &Path) -> Result<Self, Stop> {
-        let library = OpenLibrary::open(path, SymbolScope::Local)?;
-        report_loaded();
-        let function = library.symbol(ENTRY_POINT);
-        let function = function
-            .ok_or_else(|| Stop::Fail(format!("the library does not export {ENTRY_POINT}")))?;
-        // SAFETY: GetPjrtApi has no parameters and returns a pointer, in every version of the header.
-        let table = unsafe { call::entry_point(function.as_ptr(), ENTRY_POINT) };
-        // SAFETY: as above.
-        let again = unsafe { call::entry_point(function.as_ptr(), ENTRY_POINT) };
-        if table == 0 {
-            return Err(Stop::Fail(format!("{ENTRY_POINT} returned null")));
-        }
-        if table != again {
-            let text = format!("{ENTRY_POINT} returned {table:#x}, then {again:#x}");
-            return Err(Stop::Fail(text));
-        }
+    pub fn load(
+        host: &'static PjrtHost,
+        demand: &'a HostDemand,
+        api: &'a Api,
+        path: &Path,
+    ) -> Result<Self, Stop> {
+        let table = load_table(path)?;
         let size = memory::words(table, 1, "the table of GetPjrtApi")?[0] as usize;
         let plugin = Self {
             host,
+            demand,
             api,
             table,
             size,
@@ -117,12 +111,38 @@ impl<'a> Plugin<'a> {
 
     /// Returns the outputs of a call of `function`, or its error as a failure or skip.
     pub fn require(&self, function: &str, called: Called<'a>) -> Result<Args<'a>, Stop> {
-        called.map_err(|error| match error.code {
-            UNIMPLEMENTED if !REQUIRED.contains(&function) => {
+        called.map_err(|error| match (error.code, self.demand.error(function)) {
+            (UNIMPLEMENTED, None) => {
                 Stop::Skip(format!("the plugin does not implement PJRT_{function}"))
+            }
+            (UNIMPLEMENTED, Some(measured)) => {
+                Stop::Fail(format!("PJRT_{function} failed: {error} ({measured})"))
             }
             _ => Stop::Fail(format!("PJRT_{function} failed: {error}")),
         })
+    }
+
+    /// Returns what was measured if the slot of a function is null, or `None` if the host does not call it then. The host calls no
+    /// function after the table of a version that it runs.
+    pub fn lacks(&self, function: &str) -> Result<Option<String>, Stop> {
+        let slot = format!("PJRT_{function}");
+        let Some(place) = layout::place(self.api, "PJRT_Api", &slot) else {
+            return Ok(None);
+        };
+        let is_after_table = place.offset + place.size > self.size;
+        let is_called = !is_after_table || !self.demand.runs_header(self.minor()?);
+        let is_null = self.slot(function)? == 0;
+        Ok(self.demand.null(function).filter(|_| is_null && is_called))
+    }
+
+    /// Returns the result for a null slot: a failure if the host calls it, or else a skip.
+    fn missing(&self, function: &str) -> Stop {
+        let text = format!("PJRT_{function} is null or not in the plugin's table");
+        match self.lacks(function) {
+            Ok(Some(measured)) => Stop::Fail(format!("{text} ({measured})")),
+            Ok(None) => Stop::Skip(text),
+            Err(stop) => stop,
+        }
     }
 
     /// Calls `function`, which may fail.
@@ -134,7 +154,7 @@ impl<'a> Plugin<'a> {
     pub fn call_with(&self, function: &str, mut args: Args<'a>) -> Result<Called<'a>, Stop> {
         let address = self.slot(function)?;
         if address == 0 {
-            return Err(missing(function));
+            return Err(self.missing(function));
         }
         let name = format!("PJRT_{function}");
         // SAFETY: each slot but two, which this function is not called for, takes a pointer to its struct of arguments and returns a
@@ -151,7 +171,7 @@ impl<'a> Plugin<'a> {
     pub fn call_void(&self, function: &str, mut args: Args<'a>) -> Result<Args<'a>, Stop> {
         let address = self.slot(function)?;
         if address == 0 {
-            return Err(missing(function));
+            return Err(self.missing(function));
         }
         let name = format!("PJRT_{function}");
         // SAFETY: the slots of PJRT_Error_Destroy and PJRT_Error_Message take a pointer to their struct, which is alive.
@@ -206,7 +226,7 @@ impl<'a> Plugin<'a> {
     pub fn call_raw(&self, function: &str, mut args: Args<'a>) -> Result<(u64, Args<'a>), Stop> {
         let address = self.slot(function)?;
         if address == 0 {
-            return Err(missing(function));
+            return Err(self.missing(function));
         }
         let name = format!("PJRT_{function}");
         // SAFETY: as in `call_with`.
@@ -229,11 +249,23 @@ impl<'a> Plugin<'a> {
     }
 }
 
-fn missing(function: &str) -> Stop {
-    let text = format!("PJRT_{function} is null or not in the plugin's table");
-    match REQUIRED.contains(&function) {
-        true => Stop::Fail(text),
-        false => Stop::Skip(text),
+/// Loads the library and returns the address of its table.
+fn load_table(path: &Path) -> Result<u64, Stop> {
+    let library = OpenLibrary::open(path, SymbolScope::Local)?;
+    report_loaded();
+    let function = library.symbol(ENTRY_POINT);
+    let function =
+        function.ok_or_else(|| Stop::Fail(format!("the library does not export {ENTRY_POINT}")))?;
+    // SAFETY: GetPjrtApi has no parameters and returns a pointer, in every version of the header.
+    let table = unsafe { call::entry_point(function.as_ptr(), ENTRY_POINT) };
+    // SAFETY: as above.
+    let again = unsafe { call::entry_point(function.as_ptr(), ENTRY_POINT) };
+    match table {
+        0 => Err(Stop::Fail(format!("{ENTRY_POINT} returned null"))),
+        table if table != again => Err(Stop::Fail(format!(
+            "{ENTRY_POINT} returned {table:#x}, then {again:#x}"
+        ))),
+        table => Ok(table),
     }
 }
 

@@ -3,7 +3,7 @@
 use sp_host::child_checks::Stop;
 
 use crate::args::Args;
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, ensure};
 use crate::plugin::Called;
 use crate::session::Device;
 
@@ -12,6 +12,10 @@ pub(crate) const DOUBLE: &str = "module @sp_gen_double {\n  \
     func.func public @main(%arg0: tensor<2x3xf32>) -> tensor<2x3xf32> {\n    \
     %0 = stablehlo.add %arg0, %arg0 : tensor<2x3xf32>\n    \
     return %0 : tensor<2x3xf32>\n  }\n}\n";
+
+/// [`DOUBLE`] as JAX sends programs: MLIR's bytecode of StableHLO 1.0.0, which every later version reads. StableHLO's
+/// `serialize_portable_artifact_str` has written it from the text.
+pub(crate) const DOUBLE_BYTECODE: &[u8] = include_bytes!("double.mlirbc");
 
 /// Two results, `x + y` and `x * y`.
 pub(crate) const TWO_RESULTS: &str = "module @sp_gen_two {\n  \
@@ -65,13 +69,31 @@ impl<'a> Device<'a> {
     /// Compiles StableHLO. Skips the check if the plugin cannot compile the simplest program, which `pjrt_compile` reports.
     pub fn compile(&self, code: &str) -> Result<Executable<'_, 'a>, Stop> {
         match self.try_compile(code.as_bytes(), "mlir", &options(1))? {
-            Ok(args) => Ok(Executable {
-                device: self,
-                handle: args.pointer("executable")?,
-            }),
+            Ok(args) => self.executable(&args),
             Err(error) => Err(Stop::Skip(format!("a program is not compiled: {error}"))),
         }
     }
+}
+
+impl<'a> Device<'a> {
+    /// Returns the executable of a compilation.
+    pub fn executable(&self, compiled: &Args<'a>) -> Result<Executable<'_, 'a>, Stop> {
+        Ok(Executable {
+            device: self,
+            handle: compiled.pointer("executable")?,
+        })
+    }
+}
+
+/// Fails unless a list that the plugin fills has no null pointer but the last one, which is past its end.
+fn expect_filled(list: &[u64]) -> Result<(), Stop> {
+    let (last, filled) = list.split_last().expect("the list has a margin");
+    ensure(*last == 0, || {
+        "PJRT_LoadedExecutable_Execute wrote past the end of a list".into()
+    })?;
+    ensure(!filled.contains(&0), || {
+        "PJRT_LoadedExecutable_Execute left a result or an event null".into()
+    })
 }
 
 /// A loaded executable with its device.
@@ -123,14 +145,8 @@ impl<'p, 'a> Executable<'p, 'a> {
         if let Err(error) = called {
             return Ok(Err(error));
         }
-        if outputs[results] != 0 || events[1] != 0 {
-            let text = "PJRT_LoadedExecutable_Execute wrote past the end of a list".into();
-            return Err(Stop::Fail(text));
-        }
-        if outputs[..results].contains(&0) || events[0] == 0 {
-            let text = "PJRT_LoadedExecutable_Execute left a result or an event null".into();
-            return Err(Stop::Fail(text));
-        }
+        expect_filled(&outputs)?;
+        expect_filled(&events)?;
         let waited = crate::buffer::wait(plugin, events[0])?;
         let buffers = outputs[..results].iter();
         let buffers = buffers.map(|handle| Buffer::new(plugin, *handle));

@@ -6,6 +6,7 @@ use sp_host::child_checks::Stop;
 use sp_ir::Api;
 
 use crate::buffer::{Buffer, HostArray};
+use crate::demand::HostDemand;
 use crate::hosts::PjrtHost;
 use crate::memory;
 use crate::plugin::{Called, Plugin};
@@ -13,6 +14,7 @@ use crate::plugin::{Called, Plugin};
 /// The host and the plugin of a check.
 pub(crate) struct Session<'a> {
     pub host: &'static PjrtHost,
+    pub demand: &'a HostDemand,
     pub api: &'a Api,
     pub path: &'a Path,
 }
@@ -30,7 +32,7 @@ impl<'a> Session<'a> {
 
     /// Loads the plugin.
     pub fn uninitialized(&self) -> Result<Plugin<'a>, Stop> {
-        Plugin::load(self.host, self.api, self.path)
+        Plugin::load(self.host, self.demand, self.api, self.path)
     }
 
     /// Creates a client. If that fails, the check is skipped, since `pjrt_client` reports it.

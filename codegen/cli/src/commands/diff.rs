@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use miette::{IntoDiagnostic, Report};
 
+use super::next_pluggable_device;
 use crate::console;
 use crate::diagnostic::{self, CommandOutcome, Result};
 use crate::operand::{self, LoadedSide, Operand, OperandError, ReadOptions};
@@ -143,6 +144,9 @@ pub fn run(args: Args) -> Result {
         compared_releases(&old.surface, &new.surface),
     )?;
     let plugin = args.plugin.as_deref();
+    if let Some(text) = plugin.and_then(next_pluggable_device::note) {
+        console::note!("{text}");
+    }
     let plugin = plugin.map(|path| usage(path, &old.surface, &new.surface));
     let mut report = select(diff, suppressed, &args.api, plugin.transpose()?);
     let hosts = HostReleases {

@@ -16,6 +16,7 @@ pub mod ir;
 pub mod layer;
 pub mod man;
 pub mod new;
+mod next_pluggable_device;
 pub mod ops;
 pub mod port;
 pub mod replay;

@@ -1,7 +1,7 @@
 //! `sp-gen verify PLUGIN.so`: checks a built plugin, and prints one row per check and release; with `--kernels`, lists its
 //! kernels.
 
-use super::TextOrJson;
+use super::{TextOrJson, next_pluggable_device};
 use crate::console::{self, note, shows_progress};
 use crate::diagnostic::{CommandOutcome, Result, show};
 use crate::operand;
@@ -175,6 +175,9 @@ fn list_kernels(args: &Args) -> Result {
     });
     bar.finish_and_clear();
     let report = report?;
+    if let Some(text) = next_pluggable_device::note(&args.plugin) {
+        note!("{text}");
+    }
     console::print(&match args.format {
         TextOrJson::Text => kernels::text::print(&report),
         TextOrJson::Json => kernels::json::print(&report),

@@ -3,6 +3,7 @@
 
 use super::DoctorError;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use sp_host::escape_control;
 use sp_system::child::{End, Finished, Script, run_script};
 use std::collections::BTreeMap;
@@ -201,7 +202,7 @@ impl SessionResult {
 const MARKER: &str = "sp-gen doctor: stage ";
 
 /// Returns the end of an output, for a process that did not state why it ended.
-fn last_lines(output: &str) -> String {
+pub fn last_lines(output: &str) -> String {
     const SHOWN: usize = 3;
     let is_informative = |line: &&str| {
         let is_stack = line.trim_start().starts_with("@ ");
@@ -226,10 +227,16 @@ fn last_lines(output: &str) -> String {
 /// # Errors
 /// Returns an error if the program does not start, or is not a Python.
 pub fn survey(python: &Path, limit: Duration) -> Result<Survey, DoctorError> {
-    let finished = start(python, SURVEY, &[], limit)?;
-    let parsed = finished.answer.as_deref().map(serde_json::from_slice);
-    match parsed {
-        Ok(Ok(survey)) => Ok(survey),
+    parsed(python, &start(python, SURVEY, &[], limit)?)
+}
+
+/// Parses the answer of a survey.
+///
+/// # Errors
+/// Returns an error if there is none: the program is not a Python.
+pub fn parsed<T: DeserializeOwned>(python: &Path, finished: &Finished) -> Result<T, DoctorError> {
+    match finished.answer.as_deref().map(serde_json::from_slice) {
+        Ok(Ok(answer)) => Ok(answer),
         _ => Err(DoctorError::NoAnswer {
             python: escape_control(&python.display().to_string()),
             detail: escape_control(&format!("{}{}", finished.end, last_lines(&finished.stderr))),
@@ -260,7 +267,11 @@ pub fn session(
     })
 }
 
-fn start(
+/// Runs a program of Python.
+///
+/// # Errors
+/// Returns an error if it does not start.
+pub fn start(
     python: &Path,
     script: &str,
     arguments: &[&str],

@@ -22,8 +22,13 @@ pub fn not_loaded(path: &str) -> Step {
     .for_plugin(path)
 }
 
-/// Returns the steps of the file at `path` for a Python on `machine`.
+/// Returns the steps of the file of a plugin of TensorFlow at `path` for a Python on `machine`.
 pub fn steps(path: &Path, machine: &str) -> Vec<Step> {
+    steps_with(path, machine, DEVICE)
+}
+
+/// Returns the steps of the file at `path` of a plugin that exports `entry_point`.
+pub fn steps_with(path: &Path, machine: &str, entry_point: &str) -> Vec<Step> {
     let kind = StepKind::File;
     let bytes = match input::read(path, MAX_LIBRARY_BYTES) {
         Ok(bytes) => bytes,
@@ -42,11 +47,11 @@ pub fn steps(path: &Path, machine: &str) -> Vec<Step> {
     }
     let file = Step::ok(kind, &format!("{} bytes", bytes.len()));
     let mut steps = vec![file, architecture(&bytes, machine)];
-    let wanted = |name: &str| ENTRY_POINTS.contains(&name);
+    let wanted = |name: &str| name == entry_point || ENTRY_POINTS.contains(&name);
     match Closure::read(path, bytes.into(), &wanted, LibraryNames::read_linked) {
         Ok(closure) => steps.extend([
             libraries(&closure.libraries),
-            entry_points(&closure.names.exported),
+            entry_points(&closure.names.exported, entry_point),
         ]),
         Err(error) => steps.push(Step::failed(
             StepKind::Libraries,
@@ -102,20 +107,22 @@ fn libraries(libraries: &[NeededLibrary]) -> Step {
     }
 }
 
-fn entry_points(exported: &BTreeSet<String>) -> Step {
+fn entry_points(exported: &BTreeSet<String>, needed: &str) -> Step {
     let kind = StepKind::EntryPoints;
     let names = exported.iter().cloned().collect::<Vec<_>>().join(", ");
-    match (exported.contains(DEVICE), exported.is_empty()) {
+    match (exported.contains(needed), exported.is_empty()) {
         (true, _) => Step::ok(kind, &names),
         (_, true) => Step::failed(
             kind,
             "the file exports no entry point of a plugin",
-            &format!("export {DEVICE}: `plugin!` does; in C, check the visibility of symbols"),
+            &format!(
+                "export {needed}: `plugin!` exports SE_InitPlugin; in C, check the visibility of symbols"
+            ),
         ),
         _ => Step::failed(
             kind,
-            &format!("the file exports {names}, but not {DEVICE}, so the plugin has no device"),
-            &format!("export {DEVICE}, if the plugin is to have a device"),
+            &format!("the file exports {names}, but not {needed}, so the plugin has no device"),
+            &format!("export {needed}, if the plugin is to have a device"),
         ),
     }
 }

@@ -11,6 +11,7 @@
 mod answer;
 mod conflicts;
 mod file;
+pub mod jax;
 pub mod json;
 mod session;
 mod settings;
@@ -44,7 +45,7 @@ errors! {
     pub enum DoctorError in doctor {
         /// There is no such program.
         NoPython { python: String, source: std::io::Error } = no_python: ("cannot run {python}: {source}"),
-            help("name the Python that has TensorFlow: `sp-gen doctor venv/bin/python`");
+            help("name the Python that has the framework: `sp-gen doctor venv/bin/python`");
 
         /// The program is not a Python, or a broken one.
         NoAnswer {
@@ -52,7 +53,7 @@ errors! {
             /// The end of the process.
             detail: String,
         } = no_answer: ("{python} did not run a Python program: {detail}"),
-            help("name the Python that has TensorFlow: `sp-gen doctor venv/bin/python`");
+            help("name the Python that has the framework: `sp-gen doctor venv/bin/python`");
     }
 }
 

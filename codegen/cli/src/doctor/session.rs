@@ -120,12 +120,14 @@ fn load(session: &SessionResult) -> Step {
     }
     match session.failure(SessionStage::Load) {
         None => Step::ok(kind, "the dynamic loader loads it"),
-        Some(reason) => {
-            let known = LOADER.iter().find(|(words, _)| reason.contains(words));
-            let advice = known.map_or(ENDED, |(_, advice)| advice);
-            Step::failed(kind, &reason, advice)
-        }
+        Some(reason) => Step::failed(kind, &reason, advice_of_loader(&reason)),
     }
+}
+
+/// Returns the advice for an error of the dynamic loader.
+pub fn advice_of_loader(reason: &str) -> &'static str {
+    let known = LOADER.iter().find(|(words, _)| reason.contains(words));
+    known.map_or(ENDED, |(_, advice)| advice)
 }
 
 fn host(session: &SessionResult, devices: &ByType) -> Step {
@@ -273,7 +275,7 @@ fn not_reached(kind: StepKind) -> Step {
 }
 
 /// Returns `CPU: 1, MYACCEL: 2`.
-fn by_type(counts: &ByType) -> String {
+pub fn by_type(counts: &ByType) -> String {
     let pairs = counts
         .iter()
         .map(|(name, count)| format!("{name}: {count}"));

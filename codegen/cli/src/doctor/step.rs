@@ -46,8 +46,20 @@ pub enum StepKind {
     Lacking,
     /// The names of the platform and of the device type are not those of another plugin or of TensorFlow.
     Names,
-    /// `import tensorflow` with all plugins lists the same devices.
+    /// An import with all plugins lists the same devices.
     Import,
+    /// JAX is installed.
+    Jax,
+    /// Packages name modules of plugins of JAX.
+    Plugins,
+    /// The module's `initialize` registers a library.
+    Initialize,
+    /// jaxlib accepts the version of the table.
+    Version,
+    /// The slots that jaxlib calls without a check are set.
+    Slots,
+    /// `JAX_PLATFORMS` selects the platform, and its devices state the same name.
+    Platform,
 }
 
 impl StepKind {
@@ -77,6 +89,12 @@ impl StepKind {
             Self::Lacking => "lacking ops",
             Self::Names => "names",
             Self::Import => "import",
+            Self::Jax => "jax",
+            Self::Plugins => "plugins",
+            Self::Initialize => "initialize",
+            Self::Version => "version",
+            Self::Slots => "slots",
+            Self::Platform => "platform",
         }
     }
 }
@@ -159,9 +177,10 @@ impl DoctorReport {
             .any(|it| it.verdict == StepVerdict::Failed)
     }
 
-    /// Returns true if there is a TensorFlow that can be imported without plugins.
-    pub fn has_tensorflow(&self) -> bool {
+    /// Returns true if there is a JAX, or a TensorFlow that can be imported without plugins.
+    pub fn has_framework(&self) -> bool {
+        let is_framework = |kind| matches!(kind, StepKind::TensorFlow | StepKind::Jax);
         let mut steps = self.steps.iter();
-        steps.any(|it| it.step == StepKind::TensorFlow && it.verdict == StepVerdict::Ok)
+        steps.any(|it| is_framework(it.step) && it.verdict == StepVerdict::Ok)
     }
 }

@@ -182,3 +182,18 @@ fn worst_outcome_names_its_item() {
     let line = line.expect("a worst outcome");
     assert!(line.contains("worst outcome: fails to load (TF_"), "{line}");
 }
+
+#[test]
+fn note_names_the_releases_in_which_a_next_pluggable_device_computes() {
+    let scene = Scene::new();
+    let plain = "void TFNPD_Init(void) {}\nvoid SE_InitPlugin(void) {}\n";
+    let next = plain.replace("TFNPD_Init(", "TFNPD_InitPlugin(");
+    for (source, is_noted) in [(&next[..], true), (plain, false)] {
+        if !built(&scene, source, &[]) {
+            return;
+        }
+        let run = scene.diff(&["2.18", "2.21", "--plugin", "plugin.so"]);
+        let note = "a NextPluggableDevice computes in TensorFlow 2.16 to 2.18 only";
+        assert_eq!(run.stderr.contains(note), is_noted, "{}", run.stderr);
+    }
+}

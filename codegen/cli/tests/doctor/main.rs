@@ -2,6 +2,7 @@
 
 #![cfg(unix)]
 
+mod jax;
 mod scene;
 #[path = "../temporary_folder/mod.rs"]
 mod temporary_folder;

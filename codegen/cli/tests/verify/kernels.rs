@@ -143,3 +143,25 @@ fn rejects_file_that_is_no_plugin() {
     assert_eq!(output.status.code(), Some(2));
     assert!(output.stdout.is_empty() && !output.stderr.is_empty());
 }
+
+#[test]
+fn note_is_for_plugins_that_look_up_the_function_of_a_client() {
+    let scene = Scene::new();
+    let source =
+        "const char* name = NAME;\nvoid SE_InitPlugin(void) {}\nvoid TF_InitKernel(void) {}\n";
+    for (name, is_noted) in [
+        ("TF_CreateAndSetPjRtCApiClient", true),
+        ("TF_NewStatus", false),
+    ] {
+        scene.write("next.c", source.replace("NAME", &format!("{name:?}")));
+        let plugin = scene.path("next.so");
+        if !compile_library(&plugin, &scene.path("next.c"), &[]) {
+            return;
+        }
+        let arguments = ["--kernels", "--release", "2.21"];
+        let output = verify(&scene, &plugin, &arguments).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let note = "later wheels do not export TF_CreateAndSetPjRtCApiClient";
+        assert_eq!(stderr.contains(note), is_noted, "{name}: {stderr}");
+    }
+}

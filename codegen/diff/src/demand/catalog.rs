@@ -65,6 +65,14 @@ rules! {
     /// A program runs that failed with the same plugin.
     ProgramRuns(outcome: RunOutcome) => handlers::pjrt_program_runs, Compatible, Patch, MEASURED;
 
+    /// The plugin fails if a host passes structs of arguments that are shorter or longer than those of its header.
+    ///
+    /// Each release appends fields, and passes its own sizes. `--plugin` finds it by the checks `pjrt_shorter_structs` and
+    /// `pjrt_longer_structs` of `sp-gen verify`, as the host NEW.
+    ///
+    /// Compare struct_size with the end of the last field that the plugin uses, and read no field after the size.
+    SizeRejected(detail: String) => handlers::pjrt_size_rejected, Breaking, Major, MEASURED;
+
     /// A host calls a slot if it is not null. Before, it did not call it or needed it.
     SlotCalled => handlers::pjrt_slot_called, Compatible, Minor, MEASURED;
 

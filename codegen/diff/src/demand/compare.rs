@@ -5,7 +5,7 @@ use crate::change::OldNew;
 use sp_data::demand::{Demand, Extension, RunOutcome, Slot, SlotDemand};
 
 /// An item, and a change of it.
-type ItemChange = (String, DemandChange);
+pub(super) type ItemChange = (String, DemandChange);
 
 /// The version that programs have if the plugin states none.
 const STATED_NONE: &str = "none";

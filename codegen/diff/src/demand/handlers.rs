@@ -118,6 +118,17 @@ pub fn pjrt_header_accepted(demand: &JudgedDemand, minor: &u32, outcome: &RunOut
         .finding(API, &demand.item, message, directions, NOTHING)
 }
 
+pub fn pjrt_size_rejected(demand: &JudgedDemand, detail: &str) -> Finding {
+    let message = "the plugin fails if the host passes structs of other sizes".to_owned();
+    let rejected = RunOutcome {
+        outcome: "error".into(),
+        message: detail.into(),
+        program: String::new(),
+    };
+    let remedy = "compare struct_size with what the plugin needs, never for equality";
+    demand.breaks(message, &rejected, remedy)
+}
+
 pub fn pjrt_extension_required(demand: &JudgedDemand) -> Finding {
     let message = "the host needs the extension".to_owned();
     let ended = RunOutcome {

@@ -3,11 +3,13 @@
 mod catalog;
 mod compare;
 mod handlers;
+mod plugin;
 #[cfg(test)]
 mod tests;
 
 pub use catalog::{DemandChange, RULES};
 pub use compare::compare;
+pub use plugin::{PluginFacts, diff_for_plugin};
 
 use crate::finding::{Diff, Finding};
 use handlers::JudgedDemand;

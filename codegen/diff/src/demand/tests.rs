@@ -1,6 +1,6 @@
-use super::{RULES, diff};
+use super::{PluginFacts, RULES, diff, diff_for_plugin};
 use crate::finding::{Diff, Finding, Outcome, Verdict};
-use sp_data::demand::{self, Demand, RunOutcome};
+use sp_data::demand::{self, Demand, PluginTable, RunOutcome};
 use std::collections::BTreeSet;
 
 const TARGET: &str = "x86_64-unknown-linux-gnu";
@@ -148,6 +148,8 @@ fn every_rule_has_a_case_or_is_the_reverse_of_one() {
                 .map(|finding| finding.rule),
         );
     }
+    // Only a plugin has it.
+    assert!(seen.insert("pjrt_size_rejected"));
     let all: BTreeSet<&str> = RULES.iter().map(|rule| rule.id).collect();
     assert_eq!(seen, all);
 }
@@ -268,4 +270,83 @@ fn finds_error_of_default_memory_that_is_no_longer_ignored() {
 #[test]
 fn finds_trace_that_no_longer_ends_the_process() {
     finding("0.10.0", "0.10.1", "pjrt_program_runs", "profile");
+}
+
+/// Returns a plugin of this minor version that has all slots of its table but these.
+fn plugin(minor: i64, slots: usize, null: &[&str]) -> PluginFacts {
+    let names = demand::slot_names().into_iter().take(slots);
+    let table = PluginTable {
+        major: 0,
+        minor,
+        size: 40 + 8 * slots as u64,
+        slots: names.map(|name| !null.contains(&name.as_str())).collect(),
+    };
+    PluginFacts {
+        table,
+        rejected_size: None,
+        has_memory_tables: false,
+    }
+}
+
+/// Returns the rules and items of the breaking findings for a plugin.
+fn breaking(old: &str, new: &str, facts: &PluginFacts) -> Vec<(&'static str, String)> {
+    let found = diff_for_plugin(&jaxlib(old), &jaxlib(new), facts, TARGET).findings;
+    let found = found.into_iter();
+    let breaking = found.filter(|it| it.impact == crate::finding::Impact::Breaking);
+    breaking.map(|it| (it.rule, it.item)).collect()
+}
+
+#[test]
+fn plugin_with_null_slot_has_a_finding_and_a_filled_one_has_none() {
+    for (old, new, slot) in [
+        ("0.9.0", "0.9.2", "PJRT_Error_ForEachPayload"),
+        ("0.4.36", "0.10.2", "PJRT_Plugin_Attributes"),
+        ("0.5.0", "0.5.1", "PJRT_Memory_Kind"),
+    ] {
+        let all = demand::slot_names().len();
+        let lacking = breaking(old, new, &plugin(100, all, &[slot]));
+        assert_eq!(lacking, [("pjrt_slot_required", slot.to_owned())]);
+        assert_eq!(breaking(old, new, &plugin(100, all, &[])), []);
+    }
+}
+
+#[test]
+fn plugin_of_an_older_header_needs_no_later_slot() {
+    let names = demand::slot_names();
+    let payload = names
+        .iter()
+        .position(|it| it == "PJRT_Error_ForEachPayload");
+    let older = plugin(90, payload.unwrap(), &[]);
+    assert_eq!(breaking("0.9.0", "0.9.2", &older), []);
+}
+
+#[test]
+fn plugin_is_declined_by_its_own_minor_version() {
+    let all = demand::slot_names().len();
+    let found = breaking("0.4.31", "0.4.30", &plugin(90, all, &[]));
+    assert_eq!(
+        found,
+        [("pjrt_header_declined", "PJRT_API_MINOR.90".to_owned())]
+    );
+    assert_eq!(breaking("0.4.31", "0.4.30", &plugin(54, all, &[])), []);
+}
+
+#[test]
+fn tables_of_memories_concern_plugins_of_later_minors() {
+    let all = demand::slot_names().len();
+    let later = breaking("0.10.0", "0.10.1", &plugin(107, all, &[]));
+    let is_table = |it: &(&str, String)| it.0 == "pjrt_function_table_called";
+    assert!(later.iter().any(is_table), "{later:?}");
+    let mut corrected = plugin(107, all, &[]);
+    corrected.has_memory_tables = true;
+    assert_eq!(breaking("0.10.0", "0.10.1", &corrected), []);
+    assert_eq!(breaking("0.10.0", "0.10.1", &plugin(106, all, &[])), []);
+}
+
+#[test]
+fn plugin_that_rejects_other_sizes_has_a_finding() {
+    let mut facts = plugin(100, demand::slot_names().len(), &[]);
+    facts.rejected_size = Some("struct_size is 32".into());
+    let found = breaking("0.6.2", "0.7.2", &facts);
+    assert_eq!(found, [("pjrt_size_rejected", "struct_size".to_owned())]);
 }

@@ -110,6 +110,16 @@ impl PluginUsage {
         }
     }
 
+    /// Returns the usage of a plugin that exports an entry point of an API, and uses no functions of TensorFlow.
+    pub fn from_entry_point(path: &Path, entry_point: &str, api: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            entry_points: BTreeSet::from([entry_point.to_owned()]),
+            apis: BTreeSet::from([api.to_owned()]),
+            ..Self::default()
+        }
+    }
+
     fn from_names<'a>(
         path: &Path,
         functions: &FunctionIndex,

@@ -6,7 +6,7 @@ use sp_host::child_checks::{CheckResult, Stop};
 
 use super::attribute;
 use crate::buffer::ensure;
-use crate::hosts::{NOT_NULL, REQUIRED, minor};
+use crate::hosts::minor;
 use crate::plugin::Plugin;
 use crate::session::Session;
 use crate::{layout, memory};
@@ -31,19 +31,13 @@ pub(super) fn version(session: &Session<'_>) -> CheckResult {
         format!("pjrt_api_version.struct_size is {size}, expected 24")
     })?;
     let major = plugin.field("pjrt_api_version.major_version")?;
-    ensure(major == 0, || {
-        format!("the major version is {major}, expected 0")
-    })?;
-    let (minor, oldest) = (plugin.minor()?, plugin.host.oldest_minor);
-    ensure(minor >= oldest, || {
-        format!(
-            "minor version {minor} is older than {oldest}, the oldest that {} accepts",
-            plugin.host
-        )
-    })?;
+    let reason = plugin.demand.reason_to_decline(major, plugin.minor()?);
+    reason.map_or(Ok(()), |reason| Err(Stop::Fail(reason)))?;
     Ok(format!(
-        "version 0.{minor}, {} has 0.{}",
-        plugin.host, plugin.host.minor
+        "version 0.{}, {} has 0.{}",
+        plugin.minor()?,
+        plugin.host,
+        plugin.host.minor
     ))
 }
 
@@ -67,22 +61,18 @@ pub(super) fn table_size(session: &Session<'_>) -> CheckResult {
     Ok(format!("{size} bytes; 0.{newest} has {known}"))
 }
 
-/// Every function that a host requires is set.
+/// Every function that the host calls without a check for null is set.
 pub(super) fn required_functions(session: &Session<'_>) -> CheckResult {
     let plugin = session.uninitialized()?;
-    let known = REQUIRED.iter().chain(NOT_NULL).filter(|name| {
-        let slot = format!("PJRT_{name}");
-        layout::place(plugin.api, "PJRT_Api", &slot).is_some()
-    });
-    let lacking: Vec<String> = known
-        .clone()
-        .filter(|name| !plugin.has(name))
-        .map(|name| format!("PJRT_{name}"))
-        .collect();
+    let mut lacking = vec![];
+    for function in plugin.demand.required() {
+        let measured = plugin.lacks(function)?;
+        lacking.extend(measured.map(|it| format!("PJRT_{function} ({it})")));
+    }
     ensure(lacking.is_empty(), || {
         format!("null or not in the table: {}", lacking.join(", "))
     })?;
-    Ok(format!("{} functions", known.count()))
+    Ok(format!("{} functions", plugin.demand.required().count()))
 }
 
 /// Each slot is null or the address of code.
@@ -119,6 +109,12 @@ fn executable_ranges() -> Result<Vec<(u64, u64)>, Stop> {
     Ok(maps.lines().filter_map(parse).collect())
 }
 
+/// Returns true if each address is null or code.
+pub(super) fn are_code_or_null(addresses: &[u64]) -> Result<bool, Stop> {
+    let code = executable_ranges()?;
+    Ok(addresses.iter().all(|it| *it == 0 || is_in(&code, *it)))
+}
+
 fn is_in(ranges: &[(u64, u64)], address: u64) -> bool {
     ranges
         .iter()
@@ -131,7 +127,6 @@ const CHAIN_LIMIT: usize = 100;
 /// The chain of extensions ends, and has each type once.
 pub(super) fn extensions(session: &Session<'_>) -> CheckResult {
     let plugin = session.uninitialized()?;
-    let known = layout::values(plugin.api, "PJRT_Extension_Type", "PJRT_Extension_Type_");
     let (mut seen, mut types) = (BTreeSet::new(), BTreeSet::new());
     let mut names = vec![];
     let mut next = plugin.field("extension_start")?;
@@ -142,24 +137,31 @@ pub(super) fn extensions(session: &Session<'_>) -> CheckResult {
                 seen.len()
             )
         })?;
-        let words = memory::words(next, 3, "an extension")?;
-        let (size, kind) = (words[0], i64::from(words[1] as u32));
-        let name = known.iter().find(|(_, value)| *value == kind);
-        let name = name.map_or_else(|| format!("type {kind}"), |(name, _)| (*name).into());
-        ensure((24..65536).contains(&size), || {
-            format!("the extension {name} has a struct_size of {size}")
-        })?;
-        memory::bytes(next, size as usize, "an extension")?;
-        ensure(types.insert(kind), || {
+        let (name, following) = extension(&plugin, next)?;
+        ensure(types.insert(name.clone()), || {
             format!("two extensions have the type {name}")
         })?;
         names.push(name);
-        next = words[2];
+        next = following;
     }
     match names.is_empty() {
         true => Ok("no extensions".into()),
         false => Ok(names.join(", ")),
     }
+}
+
+/// Returns the name of the type of the extension at `address`, and the address of the next one.
+fn extension(plugin: &Plugin<'_>, address: u64) -> Result<(String, u64), Stop> {
+    let known = layout::values(plugin.api, "PJRT_Extension_Type", "PJRT_Extension_Type_");
+    let words = memory::words(address, 3, "an extension")?;
+    let (size, kind) = (words[0], i64::from(words[1] as u32));
+    let name = known.iter().find(|(_, value)| *value == kind);
+    let name = name.map_or_else(|| format!("type {kind}"), |(name, _)| (*name).into());
+    ensure((24..65536).contains(&size), || {
+        format!("the extension {name} has a struct_size of {size}")
+    })?;
+    memory::bytes(address, size as usize, "an extension")?;
+    Ok((name, words[2]))
 }
 
 /// PJRT_Plugin_Initialize succeeds and leaves the table as it is.
@@ -193,21 +195,8 @@ fn plugin_attributes(plugin: &Plugin<'_>) -> Result<Vec<attribute::Attribute>, S
 pub(super) fn stablehlo_versions(session: &Session<'_>) -> CheckResult {
     let plugin = session.plugin()?;
     let attributes = plugin_attributes(&plugin)?;
-    let version = |name: &str| -> Result<Option<Vec<i64>>, Stop> {
-        let Some(found) = attributes.iter().find(|it| it.name == name) else {
-            return Ok(None);
-        };
-        match &found.value {
-            attribute::Value::List(numbers) if numbers.len() == 3 => Ok(Some(numbers.clone())),
-            other => Err(Stop::Fail(format!(
-                "{name} is {other:?}, expected three numbers"
-            ))),
-        }
-    };
-    let (current, minimum) = (
-        version("stablehlo_current_version")?,
-        version("stablehlo_minimum_version")?,
-    );
+    let current = three_numbers(&attributes, "stablehlo_current_version")?;
+    let minimum = three_numbers(&attributes, "stablehlo_minimum_version")?;
     if let Some(found) = attributes.iter().find(|it| it.name == "xla_version") {
         let is_number = matches!(found.value, attribute::Value::Int(1..));
         ensure(is_number, || {
@@ -223,5 +212,21 @@ pub(super) fn stablehlo_versions(session: &Session<'_>) -> CheckResult {
             "no stablehlo_current_version: JAX sends programs of a version of 12 weeks before"
                 .into(),
         )),
+    }
+}
+
+/// Returns the version in an attribute, or `None` if the plugin has none of that name.
+fn three_numbers(
+    attributes: &[attribute::Attribute],
+    name: &str,
+) -> Result<Option<Vec<i64>>, Stop> {
+    let Some(found) = attributes.iter().find(|it| it.name == name) else {
+        return Ok(None);
+    };
+    match &found.value {
+        attribute::Value::List(numbers) if numbers.len() == 3 => Ok(Some(numbers.clone())),
+        other => Err(Stop::Fail(format!(
+            "{name} is {other:?}, expected three numbers"
+        ))),
     }
 }

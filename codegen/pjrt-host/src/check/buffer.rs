@@ -7,6 +7,7 @@ use sp_host::child_checks::{CheckResult, Stop};
 
 use crate::buffer::{Buffer, HostArray, ensure, expect_error, wait};
 use crate::layout;
+use crate::plugin::Called;
 use crate::session::{Device, Session};
 
 /// An array comes back as it was.
@@ -58,19 +59,10 @@ pub(super) fn element_types(session: &Session<'_>) -> CheckResult {
         if name == "PRED" {
             array.bytes.iter_mut().for_each(|byte| *byte %= 2);
         }
-        let Ok(args) = device.try_put(&array, "kImmutableOnlyDuringCall", &[])? else {
-            rejected.push(name);
-            continue;
-        };
-        let buffer = Buffer::new(device.plugin(), args.pointer("buffer")?);
-        buffer.finish(args.pointer("done_with_host_buffer")?)?;
-        buffer.expect(&array, &format!("an array of {name}"))?;
-        let found = buffer.call("Buffer_ElementType", &[])?.get("type")?;
-        ensure(found == array.element, || {
-            format!("an array of {name} has the element type {found}, expected {element}")
-        })?;
-        buffer.destroy()?;
-        taken += 1;
+        match takes(&device, &array, name)? {
+            true => taken += 1,
+            false => rejected.push(name),
+        }
     }
     ensure(!rejected.contains(&"F32"), || {
         "the plugin takes no arrays of F32".into()
@@ -79,6 +71,25 @@ pub(super) fn element_types(session: &Session<'_>) -> CheckResult {
         true => Ok(format!("{taken} types")),
         false => Ok(format!("{taken} types; not taken: {}", rejected.join(", "))),
     }
+}
+
+/// Copies an array in both directions. Returns false if the plugin takes none of its type.
+fn takes(device: &Device<'_>, array: &HostArray, name: &str) -> Result<bool, Stop> {
+    let Ok(args) = device.try_put(array, "kImmutableOnlyDuringCall", &[])? else {
+        return Ok(false);
+    };
+    let buffer = Buffer::new(device.plugin(), args.pointer("buffer")?);
+    buffer.finish(args.pointer("done_with_host_buffer")?)?;
+    buffer.expect(array, &format!("an array of {name}"))?;
+    let found = buffer.call("Buffer_ElementType", &[])?.get("type")?;
+    ensure(found == array.element, || {
+        format!(
+            "an array of {name} has the element type {found}, expected {}",
+            array.element
+        )
+    })?;
+    buffer.destroy()?;
+    Ok(true)
 }
 
 /// Arrays of any shape come back as they were, also without elements.
@@ -301,30 +312,32 @@ pub(super) fn too_large(session: &Session<'_>) -> CheckResult {
         ("shape_element_type", crate::buffer::F32),
         ("memory", memory),
     ];
-    let called = device
-        .client
-        .try_call("Client_CreateUninitializedBuffer", &set)?;
-    let text = match called {
-        Err(error) if error.code == crate::plugin::UNIMPLEMENTED => {
-            return Err(Stop::Skip(
-                "the plugin does not implement PJRT_Client_CreateUninitializedBuffer".into(),
-            ));
-        }
-        Err(error) => expect_error(Err(error), "a buffer of 128 TiB")?.to_string(),
-        // The allocation may be the part that fails.
-        Ok(args) => {
-            let buffer = Buffer::new(device.plugin(), args.pointer("buffer")?);
-            let waited = buffer.wait()?;
-            buffer.destroy()?;
-            let error = waited.err().ok_or_else(|| {
-                Stop::Fail("a buffer of 128 TiB is created, and is ready without an error".into())
-            })?;
-            error.to_string()
-        }
-    };
+    let function = "Client_CreateUninitializedBuffer";
+    let called = device.client.try_call(function, &set)?;
+    let text = allocation_error(&device, called)?;
     let array = HostArray::counting(&[8]);
     let buffer = device.put(&array)?;
     buffer.expect(&array, "a buffer after an allocation that failed")?;
     buffer.destroy()?;
     Ok(text)
+}
+
+/// Returns the error of a buffer that is too large: that of the call, or of its readiness.
+fn allocation_error(device: &Device<'_>, called: Called<'_>) -> Result<String, Stop> {
+    let args = match called {
+        Ok(args) => args,
+        Err(error) if error.code == crate::plugin::UNIMPLEMENTED => {
+            return Err(Stop::Skip(
+                "the plugin does not implement PJRT_Client_CreateUninitializedBuffer".into(),
+            ));
+        }
+        Err(error) => return Ok(expect_error(Err(error), "a buffer of 128 TiB")?.to_string()),
+    };
+    let buffer = Buffer::new(device.plugin(), args.pointer("buffer")?);
+    let waited = buffer.wait()?;
+    buffer.destroy()?;
+    let error = waited.err().ok_or_else(|| {
+        Stop::Fail("a buffer of 128 TiB is created, and is ready without an error".into())
+    })?;
+    Ok(error.to_string())
 }

@@ -113,24 +113,28 @@ pub(super) fn view(session: &Session<'_>) -> CheckResult {
         ("on_delete_callback", record_call as *const () as u64),
         ("on_delete_callback_arg", calls.address()),
     ];
-    let args = device
-        .plugin()
-        .call("Client_CreateViewOfDeviceBuffer", &set)?;
+    let function = "Client_CreateViewOfDeviceBuffer";
+    let args = device.plugin().call(function, &set)?;
     let view = Buffer::new(device.plugin(), args.pointer("buffer")?);
-    view.expect(&array, "a view of memory on the device")?;
-    ensure(calls.count() == 0, || {
-        "the callback of a view ran before its end".into()
-    })?;
-    view.destroy()?;
-    ensure(calls.wait(), || {
-        "the callback of a view did not run after its end".into()
-    })?;
+    expect_view(&view, &array, calls)?;
     owner.expect(&array, "the memory of a view that was destroyed")?;
     owner.destroy()?;
     ensure(calls.count() == 1, || {
         format!("the callback of a view ran {} times", calls.count())
     })?;
     Ok("a view of 256 bytes".into())
+}
+
+/// Fails unless the view has the values of `array`, and its callback runs at its end.
+fn expect_view(view: &Buffer<'_, '_>, array: &HostArray, calls: &Calls) -> Result<(), Stop> {
+    view.expect(array, "a view of memory on the device")?;
+    ensure(calls.count() == 0, || {
+        "the callback of a view ran before its end".into()
+    })?;
+    view.destroy()?;
+    ensure(calls.wait(), || {
+        "the callback of a view did not run after its end".into()
+    })
 }
 
 /// A buffer without values has its shape and type, and can be copied.

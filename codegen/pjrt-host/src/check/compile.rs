@@ -2,9 +2,9 @@
 
 use sp_host::child_checks::{CheckResult, Stop};
 
-use crate::buffer::{ensure, expect_error};
-use crate::plugin::Called;
-use crate::program::{DOUBLE, options};
+use crate::buffer::{HostArray, ensure, expect_error};
+use crate::plugin::{Called, PluginError, UNIMPLEMENTED};
+use crate::program::{DOUBLE, DOUBLE_BYTECODE, options};
 use crate::session::{Device, Session};
 
 /// StableHLO is compiled.
@@ -16,11 +16,34 @@ pub(super) fn stablehlo(session: &Session<'_>) -> CheckResult {
             args.pointer("executable")?;
             Ok(format!("{} bytes of text", DOUBLE.len()))
         }
-        Err(error) if error.code == crate::plugin::UNIMPLEMENTED => Err(Stop::Skip(format!(
-            "the plugin compiles no StableHLO: {error}"
-        ))),
-        Err(error) => Err(Stop::Fail(format!("a program of one addition: {error}"))),
+        Err(error) => Err(not_compiled(&error, "a program of one addition")),
     }
+}
+
+fn not_compiled(error: &PluginError, what: &str) -> Stop {
+    match error.code {
+        UNIMPLEMENTED => Stop::Skip(format!("the plugin compiles no StableHLO: {error}")),
+        _ => Stop::Fail(format!("{what}: {error}")),
+    }
+}
+
+/// StableHLO in bytecode is compiled, and computes.
+pub(super) fn bytecode(session: &Session<'_>) -> CheckResult {
+    let device = session.device()?;
+    let called = device.try_compile(DOUBLE_BYTECODE, "mlir", &options(1))?;
+    let compiled = called.map_err(|error| not_compiled(&error, "a program in bytecode"))?;
+    let executable = device.executable(&compiled)?;
+    let x = device.put(&HostArray::counting(&[2, 3]))?;
+    let results = executable.execute(&[x], 1)?;
+    let doubled = HostArray::floats(&[2, 3], &[2.0, 4.0, 6.0, 8.0, 10.0, 12.0]);
+    results[0].expect(&doubled, "x + x of a program in bytecode")?;
+    results[0].destroy()?;
+    x.destroy()?;
+    executable.destroy()?;
+    Ok(format!(
+        "{} bytes of StableHLO 1.0.0",
+        DOUBLE_BYTECODE.len()
+    ))
 }
 
 /// Skips the check if the plugin compiles nothing.

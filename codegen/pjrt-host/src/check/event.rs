@@ -103,16 +103,11 @@ pub(super) fn callbacks_of_copies(session: &Session<'_>) -> CheckResult {
     let buffer = device.put(&array)?;
     let mut copies = vec![];
     for _ in 0..8 {
-        let mut bytes = vec![0_u8; array.bytes.len()];
-        let set = [
-            ("src", buffer.handle),
-            ("dst", bytes.as_mut_ptr() as u64),
-            ("dst_size", bytes.len() as u64),
-        ];
-        let args = plugin.call("Buffer_ToHostBuffer", &set)?;
-        let event = args.pointer("event")?;
-        copies.push((on_ready(plugin, event)?, bytes));
-        destroy(plugin, event)?;
+        copies.push(copy_with_callback(
+            plugin,
+            buffer.handle,
+            array.bytes.len(),
+        )?);
     }
     for (calls, bytes) in &copies {
         ensure(calls.wait(), || {
@@ -127,6 +122,25 @@ pub(super) fn callbacks_of_copies(session: &Session<'_>) -> CheckResult {
     })?;
     buffer.destroy()?;
     Ok("8 callbacks, once each".into())
+}
+
+/// Starts a copy to the host with a callback, and destroys its event at once.
+fn copy_with_callback(
+    plugin: &Plugin<'_>,
+    buffer: u64,
+    size: usize,
+) -> Result<(&'static Calls, Vec<u8>), Stop> {
+    let mut bytes = vec![0_u8; size];
+    let set = [
+        ("src", buffer),
+        ("dst", bytes.as_mut_ptr() as u64),
+        ("dst_size", size as u64),
+    ];
+    let args = plugin.call("Buffer_ToHostBuffer", &set)?;
+    let event = args.pointer("event")?;
+    let calls = on_ready(plugin, event)?;
+    destroy(plugin, event)?;
+    Ok((calls, bytes))
 }
 
 fn new_event(plugin: &Plugin<'_>) -> Result<u64, Stop> {

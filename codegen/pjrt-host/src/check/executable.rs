@@ -174,26 +174,12 @@ pub(super) fn memory_statistics(session: &Session<'_>) -> CheckResult {
 pub(super) fn optimized_program(session: &Session<'_>) -> CheckResult {
     let device = session.device()?;
     let compiled = Compiled::new(device.compile(DOUBLE)?)?;
-    let read = |code: u64, size: u64| {
-        let mut program = Args::new(session.api, "PJRT_Program")?
-            .set("code", code)?
-            .set_inout("code_size", size)?;
-        let set = [
-            ("executable", compiled.unloaded),
-            ("program", program.address()),
-        ];
-        compiled
-            .plugin()
-            .call("Executable_OptimizedProgram", &set)?;
-        program.check_bounds()?;
-        Ok::<_, Stop>(program)
-    };
-    let size = read(0, 0)?.get("code_size")? as usize;
+    let size = read_optimized(&compiled, 0, 0)?.get("code_size")? as usize;
     ensure((1..1 << 30).contains(&size), || {
         format!("the code has {size} bytes")
     })?;
     let mut code = vec![0xa5_u8; size + 16];
-    let program = read(code.as_mut_ptr() as u64, size as u64)?;
+    let program = read_optimized(&compiled, code.as_mut_ptr() as u64, size as u64)?;
     let format = compiled.plugin().text(&program, "format")?;
     ensure(!format.is_empty(), || "the format has no name".into())?;
     ensure(code[size..].iter().all(|byte| *byte == 0xa5), || {
@@ -204,6 +190,21 @@ pub(super) fn optimized_program(session: &Session<'_>) -> CheckResult {
     })?;
     compiled.destroy()?;
     Ok(format!("{size} bytes of {format}"))
+}
+
+/// Returns the struct of the program after a call with memory for its code.
+fn read_optimized<'a>(compiled: &Compiled<'_, 'a>, code: u64, size: u64) -> Result<Args<'a>, Stop> {
+    let mut program = Args::new(compiled.plugin().api, "PJRT_Program")?
+        .set("code", code)?
+        .set_inout("code_size", size)?;
+    let set = [
+        ("executable", compiled.unloaded),
+        ("program", program.address()),
+    ];
+    let function = "Executable_OptimizedProgram";
+    compiled.plugin().call(function, &set)?;
+    program.check_bounds()?;
+    Ok(program)
 }
 
 /// A serialized executable computes the same after it is deserialized.

@@ -96,20 +96,7 @@ pub(super) fn device_layout(session: &Session<'_>) -> CheckResult {
     let buffer = device.put(&HostArray::counting(&[2, 3, 4]))?;
     let args = buffer.call("Buffer_GetMemoryLayout", &[])?;
     let text = match args.get("layout.type")? {
-        0 => {
-            let at = args.get("layout.anonymous.tiled.minor_to_major")?;
-            let rank = args.get("layout.anonymous.tiled.minor_to_major_size")? as usize;
-            ensure(rank == 3, || {
-                format!("minor_to_major has {rank} dimensions, expected 3")
-            })?;
-            let order = memory::words(at, rank, "minor_to_major")?;
-            let mut sorted = order.clone();
-            sorted.sort_unstable();
-            ensure(sorted == [0, 1, 2], || {
-                format!("minor_to_major is {order:?}, which is no order of three dimensions")
-            })?;
-            format!("tiled, minor to major {order:?}")
-        }
+        0 => tiled_order(&args)?,
         1 => {
             let rank = args.get("layout.anonymous.strides.num_byte_strides")? as usize;
             ensure(rank == 3, || {
@@ -121,6 +108,21 @@ pub(super) fn device_layout(session: &Session<'_>) -> CheckResult {
     };
     buffer.destroy()?;
     Ok(text)
+}
+
+fn tiled_order(args: &Args<'_>) -> Result<String, Stop> {
+    let at = args.get("layout.anonymous.tiled.minor_to_major")?;
+    let rank = args.get("layout.anonymous.tiled.minor_to_major_size")? as usize;
+    ensure(rank == 3, || {
+        format!("minor_to_major has {rank} dimensions, expected 3")
+    })?;
+    let order = memory::words(at, rank, "minor_to_major")?;
+    let mut sorted = order.clone();
+    sorted.sort_unstable();
+    ensure(sorted == [0, 1, 2], || {
+        format!("minor_to_major is {order:?}, which is no order of three dimensions")
+    })?;
+    Ok(format!("tiled, minor to major {order:?}"))
 }
 
 /// The size on the device is not below that of the elements.

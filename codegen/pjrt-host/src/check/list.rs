@@ -170,6 +170,12 @@ checks! {
     "each memory has an id of its own, a kind and texts",
     "Shardings name a memory by its kind, such as device or pinned_host. Memories of one kind have one kind id.";
 
+    pjrt_memory_tables: memory_space::tables,
+    "the memories of a plugin of minor version 107 or later begin with a table of functions",
+    "The header of these versions declares PJRT_Memory with a pointer to a table: its struct_size, extensions, the size of the memory's \
+     struct, get_user_data and set_user_data. jaxlib 0.10.1 and later read it and call its functions that are not null, so that \
+     other data there ends the process. Begin each memory with the pointer, or state an older minor version.";
+
     pjrt_memory_devices: memory_space::devices,
     "devices and memories agree on each other",
     "PJRT_Device_AddressableMemories and PJRT_Memory_AddressableByDevices list the same pairs.";
@@ -376,6 +382,11 @@ checks! {
     "a program of StableHLO is compiled",
     "JAX sends MLIR bytecode. The checks send MLIR's text, which MLIR's parser accepts in the same place; a plugin with another parser \
      may reject it, and the checks of programs are then skipped.";
+
+    pjrt_bytecode: compile::bytecode,
+    "a program in MLIR's bytecode is compiled and computes",
+    "JAX sends each program as a portable artifact of StableHLO, which is MLIR's bytecode. The check sends an addition as StableHLO \
+     1.0.0: StableHLO reads the artifacts of earlier versions for five years.";
 
     pjrt_garbage_program: compile::garbage,
     "code that is no program is an error",

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sp_host::child_checks::{CheckResult, Stop};
 
+use super::api;
 use crate::buffer::{HostArray, ensure};
+use crate::memory;
 use crate::session::{Client, Session, list};
 
 /// Returns the memories that a device can address.
@@ -129,4 +131,35 @@ pub(super) fn buffers(session: &Session<'_>) -> CheckResult {
     }
     ensure(used > 0, || "no memory of the device takes a buffer".into())?;
     Ok(format!("{used} of {} memories", memories.len()))
+}
+
+/// The size of the part of a memory's table that hosts read, and the places of its functions in words.
+const TABLE_WORDS: usize = 5;
+const TABLE_FUNCTIONS: std::ops::Range<usize> = 3..5;
+
+/// Memories begin with a pointer to a table whose functions are null or code, if the host reads it.
+pub(super) fn tables(session: &Session<'_>) -> CheckResult {
+    let client = session.client()?;
+    if !client
+        .plugin
+        .demand
+        .reads_memory_tables(client.plugin.minor()?)
+    {
+        let text = "this host reads no tables of the memories of a plugin of this version";
+        return Err(Stop::Skip(text.into()));
+    }
+    let memories = client.list("Client_AddressableMemories", "addressable_memories")?;
+    for (index, memory) in memories.iter().enumerate() {
+        let table = memory::words(*memory, 1, "a memory")?[0];
+        ensure(table != 0, || {
+            format!("memory {index} begins with a null pointer, expected a table of functions")
+        })?;
+        let words = memory::words(table, TABLE_WORDS, "the table of a memory")?;
+        let functions = &words[TABLE_FUNCTIONS];
+        let is_table = (40..65536).contains(&words[0]) && api::are_code_or_null(functions)?;
+        ensure(is_table, || {
+            format!("memory {index} begins with {table:#x}, which is no table of functions")
+        })?;
+    }
+    Ok(format!("{} memories", memories.len()))
 }

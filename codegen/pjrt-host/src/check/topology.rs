@@ -19,21 +19,7 @@ fn of_client(client: &Client<'_>) -> Result<u64, Stop> {
 pub(super) fn of_the_client(session: &Session<'_>) -> CheckResult {
     let client = session.client()?;
     let topology = of_client(&client)?;
-    let set = [("topology", topology)];
-    for (field, of_client) in [
-        ("platform_name", "Client_PlatformName"),
-        ("platform_version", "Client_PlatformVersion"),
-    ] {
-        let function = of_client.replace("Client", "TopologyDescription");
-        let args = client.plugin.call(&function, &set)?;
-        let (text, expected) = (
-            client.plugin.text(&args, field)?,
-            client.text(of_client, field)?,
-        );
-        ensure(text == expected, || {
-            format!("{field} of the topology is {text:?}, that of the client {expected:?}")
-        })?;
-    }
+    expect_names_of_client(&client, topology)?;
     let descriptions = descriptions(&client.plugin, topology)?;
     let devices = client.list("Client_Devices", "devices")?;
     ensure(descriptions.len() == devices.len(), || {
@@ -43,16 +29,15 @@ pub(super) fn of_the_client(session: &Session<'_>) -> CheckResult {
             devices.len()
         )
     })?;
-    let mut ids = vec![];
-    for description in descriptions {
-        let set = [("device_description", description)];
-        ids.push(
-            client
-                .plugin
-                .call("DeviceDescription_Id", &set)?
-                .int("id")?,
-        );
-    }
+    let id_of = |description: &u64| {
+        let set = [("device_description", *description)];
+        let args = client.plugin.call("DeviceDescription_Id", &set)?;
+        args.int("id")
+    };
+    let ids: Vec<_> = descriptions
+        .iter()
+        .map(id_of)
+        .collect::<Result<_, Stop>>()?;
     for device in devices {
         let id = super::device::id(&client, device)?;
         ensure(ids.contains(&id), || {
@@ -60,6 +45,23 @@ pub(super) fn of_the_client(session: &Session<'_>) -> CheckResult {
         })?;
     }
     Ok(format!("{} devices", ids.len()))
+}
+
+/// Fails unless the topology has the names of the client's platform.
+fn expect_names_of_client(client: &Client<'_>, topology: u64) -> Result<(), Stop> {
+    for (field, of_client) in [
+        ("platform_name", "Client_PlatformName"),
+        ("platform_version", "Client_PlatformVersion"),
+    ] {
+        let function = of_client.replace("Client", "TopologyDescription");
+        let args = client.plugin.call(&function, &[("topology", topology)])?;
+        let text = client.plugin.text(&args, field)?;
+        let expected = client.text(of_client, field)?;
+        ensure(text == expected, || {
+            format!("{field} of the topology is {text:?}, that of the client {expected:?}")
+        })?;
+    }
+    Ok(())
 }
 
 fn descriptions(plugin: &Plugin<'_>, topology: u64) -> Result<Vec<u64>, Stop> {

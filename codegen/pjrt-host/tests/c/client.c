@@ -55,7 +55,11 @@ static PJRT_Error* client_create(PJRT_Client_Create_Args* args) {
     client->descriptions[at] = (PJRT_DeviceDescription*)device;
     for (int kind = 0; kind < 2; ++kind) {
       struct memory* memory = &device->memories[kind];
-      *memory = (struct memory){client, 2 * at + kind, kind, {(PJRT_Device*)device}};
+      *memory = (struct memory){.client = client, .id = 2 * at + kind, .kind = kind, .devices = {(PJRT_Device*)device}};
+#if !defined(MEMORY_WITHOUT_TABLE) && !defined(MEMORY_TABLE_NULL)
+      static const struct memory_table table = {.struct_size = sizeof table, .instance_size = sizeof(PJRT_Memory*)};
+      memory->table = &table;
+#endif
       device->memory_list[kind] = client->memory_list[memory->id] = (PJRT_Memory*)memory;
     }
   }

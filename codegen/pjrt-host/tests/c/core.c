@@ -325,6 +325,16 @@ void fill_core(PJRT_Api* out) {
 #endif
 }
 
+#ifdef NO_PROGRAMS
+static PJRT_Error* unimplemented(void* args) { return fail(UNIMPLEMENTED, "programs are not implemented"); }
+
+static void fill_unimplemented(PJRT_Api* out) {
+  void** slot = (void**)&out->PJRT_Error_Destroy;
+  for (; (char*)slot < (char*)out + PJRT_Api_SIZE; ++slot)
+    if (*slot == NULL) *slot = (void*)unimplemented;
+}
+#endif
+
 static PJRT_Extension_Base extension = {
     PJRT_Extension_Base_SIZE, PJRT_Extension_Type_Profiler,
 #ifdef CHAIN_CYCLE
@@ -381,5 +391,15 @@ GetPjrtApi
   fill_buffers(table);
   fill_transfers(table);
   fill_programs(table);
+#ifdef NO_PROGRAMS
+  fill_unimplemented(table);
+#endif
+#ifdef NULL_COMPILE
+  table->PJRT_Client_Compile = NULL;
+#endif
+#ifdef MINOR_40
+  table->struct_size = offsetof(PJRT_Api, PJRT_Executable_GetCompiledMemoryStats);
+  table->pjrt_api_version.minor_version = 40;
+#endif
   return table;
 }

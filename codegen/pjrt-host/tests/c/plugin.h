@@ -52,7 +52,17 @@ PJRT_Error* event_error(struct event* event);
 void event_release(struct event* event);
 
 /* A device and a memory, behind PJRT_Device, PJRT_DeviceDescription and PJRT_Memory. */
+struct memory_table {
+  size_t struct_size;
+  void* extensions;
+  size_t instance_size;
+  void *get_user_data, *set_user_data;
+};
+
 struct memory {
+#ifndef MEMORY_WITHOUT_TABLE
+  const struct memory_table* table;
+#endif
   struct client* client;
   int id, kind;
   PJRT_Device* devices[1];

@@ -11,6 +11,7 @@ MINOR_ONE | pjrt_version | minor version 1 is older than 29
 SHORT_TABLE | pjrt_table_size | has 1136 bytes; that of
 NO_ATTRIBUTES | pjrt_required_functions | PJRT_Plugin_Attributes
 NO_PLACE | pjrt_required_functions | PJRT_Buffer_IsOnCpu
+NULL_COMPILE | pjrt_required_functions | PJRT_Client_Compile (jaxlib 0.12.0.1 with null: crash in the program `jit_add`: SIGSEGV
 DATA_SLOT | pjrt_slots | PJRT_Client_DefaultDeviceAssignment is 0x
 CHAIN_CYCLE | pjrt_extensions | does not end
 EXTENSION_TWICE | pjrt_extensions | two extensions have the type Profiler
@@ -68,6 +69,8 @@ DEFAULT_ELSEWHERE | pjrt_memories | is not among its memories
 SAME_MEMORY_ID | pjrt_memory_descriptions | two memories have the id 0
 KIND_ID_OF_MEMORY | pjrt_memory_descriptions | have the kind ids
 MEMORY_WITHOUT_TEXT | pjrt_memory_descriptions | debug_string of memory 0 is empty
+MEMORY_WITHOUT_TABLE | pjrt_memory_tables | which is no table of functions
+MEMORY_TABLE_NULL | pjrt_memory_tables | begins with a null pointer
 MEMORY_OF_OTHER_DEVICE | pjrt_memory_devices | do not agree
 IGNORES_MEMORY | pjrt_memory_buffers | in another memory than requested
 TOPOLOGY_NAME | pjrt_topology | that of the client
@@ -141,6 +144,8 @@ TRANSFER_ERROR_LOST | pjrt_transfer_error | has no error
 INDEX_UNCHECKED | pjrt_transfer_index | is no error
 LITERAL_SHORT | pjrt_transfer_literal | of a buffer of a literal
 NO_COMPILER | pjrt_compile | the compiler is not found
+TEXT_ONLY | pjrt_bytecode | a program in bytecode: INVALID_ARGUMENT: the text is no program
+BYTECODE_MULTIPLIES | pjrt_bytecode | x + x of a program in bytecode
 ACCEPTS_HALF | pjrt_garbage_program | is no error
 GARBAGE_ABORTS | pjrt_garbage_program | crashed: abort
 HLO_ABORTS | pjrt_garbage_hlo | crashed: abort

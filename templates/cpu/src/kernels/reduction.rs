@@ -6,38 +6,39 @@ use crate::compute::reduce::{Converted, Fold, Mean, Reduction, Source, Sum, redu
 use crate::compute::search::Extremes;
 use sp_plugin::kernel::{HostOut, Kernel, kernels};
 
-/// Kernels that fold: `name: Op in [types]`, where the op is also the name of the fold.
-macro_rules! folds {
-    ($($name:ident: $op:ident in [$($ty:ident),*];)*) => {$(
-        #[kernel($op, T = [$($ty),*])]
-        fn $name<T: Element + Precision>(
-            input: In<'_, T>,
-            reduction_indices: HostIn<'_, Index>,
-            output: Out<'_, T>,
-            keep_dims: bool,
-        ) -> Result<()>
-        where
-            $op: Fold<T::Compute>,
-        {
-            fold::<T, $op>(input, reduction_indices, output, keep_dims)
+/// The table of reductions: the op, which is also the name of the fold, and its kernels by class of element types.
+macro_rules! reductions {
+    ($($op:ident { $($class:ident $([$($ty:ident),*])?),* })*) => {
+        /// Returns the kernels of this file.
+        pub fn table() -> Vec<&'static Kernel> {
+            let mut table = Vec::new();
+            $($(table.extend(reduction!($class $op [$($($ty),*)?]));)*)*
+            table
         }
-    )*};
+    };
 }
 
-folds! {
-    sum: Sum in [F16, Bf16, f32, f64, u8, i8, i64];
-    mean: Mean in [F16, Bf16, f32, f64, u8, i8, i32, i64];
-    max: Max in [F16, Bf16, f32, f64, i64];
-    min: Min in [F16, Bf16, f32, f64, i64];
-    prod: Prod in [F16, Bf16, f32, f64, u8, i8, i64];
-    euclidean_norm: EuclideanNorm in [F16, Bf16, f32, f64];
-}
-
-/// Sums and products of sizes: TensorFlow places int32 in host memory.
-macro_rules! host_folds {
-    ($($name:ident: $op:ident;)*) => {$(
+/// Evaluates to the kernel of a class:
+/// - `numbers`: the types in brackets.
+/// - `sizes`: int32, which TensorFlow places in host memory.
+/// - `small`: extremes of integers that are computed in `i64`. Without elements they are the limits of `T`.
+/// - `truths`: booleans, in ops without an attribute of the type.
+macro_rules! reduction {
+    (numbers $op:ident $types:tt) => {
+        reduction!(@define ($op, T = $types) [T: Element + Precision] [$op: Fold<T::Compute>] T => fold::<T, $op>)
+    };
+    (small $op:ident []) => {
+        reduction!(
+            @define ($op, T = [u8, i8]) [T: Element + Extremes + Precision<Compute = i64>] []
+            T => fold_small::<T, $op>
+        )
+    };
+    (truths $op:ident []) => {
+        reduction!(@define ($op) [] [] Bool => fold::<Bool, $op>)
+    };
+    (sizes $op:ident []) => {{
         #[kernel($op, T = [i32])]
-        fn $name(
+        fn reduce(
             input: HostIn<'_, i32>,
             reduction_indices: HostIn<'_, Index>,
             output: HostOut<'_, i32>,
@@ -45,76 +46,34 @@ macro_rules! host_folds {
         ) -> Result<()> {
             fold::<i32, $op>(input.into_input(), reduction_indices, output.into_output(), keep_dims)
         }
-    )*};
-}
-
-host_folds! {
-    sum_int32: Sum;
-    prod_int32: Prod;
-}
-
-/// Extremes of integers that are computed in `i64`: without elements they are the limits of `T`.
-macro_rules! small_extremes {
-    ($($name:ident: $op:ident;)*) => {$(
-        #[kernel($op, T = [u8, i8])]
-        fn $name<T: Element + Extremes + Precision<Compute = i64>>(
-            input: In<'_, T>,
+        kernels![reduce]
+    }};
+    (@define $kernel:tt [$($generics:tt)*] [$($bounds:tt)*] $ty:ident => $fold:expr) => {{
+        #[kernel $kernel]
+        fn reduce<$($generics)*>(
+            input: In<'_, $ty>,
             reduction_indices: HostIn<'_, Index>,
-            output: Out<'_, T>,
+            output: Out<'_, $ty>,
             keep_dims: bool,
-        ) -> Result<()> {
-            let plan = Reduction::new(input.dims(), &reduction_indices.to_dims())?;
-            let mut output = output.zeroed(&plan.dims(keep_dims))?;
-            T::overwrite(&mut output, |output| {
-                reduce_source::<i64, $op>(&plan, &Converted(input.data()), output);
-                output.iter_mut().for_each(|it| *it = (*it).clamp(T::LOWEST_FINITE.to_compute(), T::HIGHEST_FINITE.to_compute()));
-            });
-            Ok(())
+        ) -> Result<()>
+        where
+            $($bounds)*
+        {
+            $fold(input, reduction_indices, output, keep_dims)
         }
-    )*};
+        kernels![reduce]
+    }};
 }
 
-small_extremes! {
-    max_small: Max;
-    min_small: Min;
-}
-
-#[kernel(All)]
-fn all(
-    input: In<'_, Bool>,
-    reduction_indices: HostIn<'_, Index>,
-    output: Out<'_, Bool>,
-    keep_dims: bool,
-) -> Result<()> {
-    fold::<Bool, All>(input, reduction_indices, output, keep_dims)
-}
-
-#[kernel(Any)]
-fn any(
-    input: In<'_, Bool>,
-    reduction_indices: HostIn<'_, Index>,
-    output: Out<'_, Bool>,
-    keep_dims: bool,
-) -> Result<()> {
-    fold::<Bool, Any>(input, reduction_indices, output, keep_dims)
-}
-
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        sum,
-        mean,
-        max,
-        min,
-        prod,
-        euclidean_norm,
-        sum_int32,
-        prod_int32,
-        max_small,
-        min_small,
-        all,
-        any
-    ]
+reductions! {
+    Sum { numbers [F16, Bf16, f32, f64, u8, i8, i64], sizes }
+    Mean { numbers [F16, Bf16, f32, f64, u8, i8, i32, i64] }
+    Max { numbers [F16, Bf16, f32, f64, i64], small }
+    Min { numbers [F16, Bf16, f32, f64, i64], small }
+    Prod { numbers [F16, Bf16, f32, f64, u8, i8, i64], sizes }
+    EuclideanNorm { numbers [F16, Bf16, f32, f64] }
+    All { truths }
+    Any { truths }
 }
 
 fn fold<T: Element + Precision, F: Fold<T::Compute>>(
@@ -133,6 +92,25 @@ fn fold<T: Element + Precision, F: Fold<T::Compute>>(
     let mut output = output.zeroed(&plan.dims(keep_dims))?;
     T::update(&mut output, |output| {
         reduce_source::<T::Compute, F>(&plan, source, output)
+    });
+    Ok(())
+}
+
+/// Folds as [`fold`] does, into the limits of `T`.
+fn fold_small<T: Element + Extremes + Precision<Compute = i64>, F: Fold<i64>>(
+    input: In<'_, T>,
+    axes: HostIn<'_, Index>,
+    output: Out<'_, T>,
+    keep_dims: bool,
+) -> Result<()> {
+    let plan = Reduction::new(input.dims(), &axes.to_dims())?;
+    let mut output = output.zeroed(&plan.dims(keep_dims))?;
+    let [lowest, highest] = [T::LOWEST_FINITE, T::HIGHEST_FINITE].map(T::to_compute);
+    T::overwrite(&mut output, |output| {
+        reduce_source::<i64, F>(&plan, &Converted(input.data()), output);
+        output
+            .iter_mut()
+            .for_each(|it| *it = (*it).clamp(lowest, highest));
     });
     Ok(())
 }
