@@ -64,7 +64,7 @@ pub unsafe trait Device:
     }
 
     /// Returns the stream for kernels that compute on the host as its commands; `None` if they wait for the stream. A device that is
-    /// made from an [`AcceleratorDevice`](crate::accelerator::AcceleratorDevice) returns that device's.
+    /// made from an `AcceleratorDevice` returns that device's.
     fn host_queue<'a>(&'a self, stream: &'a Self::Stream) -> Option<HostQueue<'a>> {
         let _ = stream;
         None

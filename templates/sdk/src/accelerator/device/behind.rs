@@ -1,13 +1,13 @@
 //! Kernels that compute on the host as commands of a stream.
 
-use std::any::Any;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
 use sp_runtime::guard::catch_panic;
 
 use super::Shared;
 use super::memory::RetiredMemory;
+use super::pending::PendingMemory;
 use crate::accelerator::guard::call_queue;
 use crate::accelerator::host_memory::Delivery;
 use crate::accelerator::stream::{Command, Failures, StreamState};
@@ -26,19 +26,6 @@ const PENDING_LIMIT: usize = 256 << 20;
 struct Behind<'a, A: Accelerator> {
     device: &'a Shared<A>,
     stream: &'a Arc<StreamState<A>>,
-}
-
-/// The memory of pending work, which is counted.
-pub(super) struct PendingMemory {
-    _memory: Arc<dyn Any + Send + Sync>,
-    bytes: usize,
-    pending: Arc<AtomicUsize>,
-}
-
-impl Drop for PendingMemory {
-    fn drop(&mut self) {
-        self.pending.fetch_sub(self.bytes, Ordering::Relaxed);
-    }
 }
 
 impl<A: Accelerator> Shared<A> {
@@ -94,12 +81,7 @@ impl<A: Accelerator> Behind<'_, A> {
             self.stream.synchronize()?;
             self.device.reclaim();
         }
-        pending.fetch_add(bytes, Ordering::Relaxed);
-        Ok(PendingMemory {
-            _memory: work.memory.clone(),
-            bytes,
-            pending: pending.clone(),
-        })
+        Ok(PendingMemory::new(work.memory.clone(), bytes, pending))
     }
 
     /// # Safety

@@ -5,8 +5,8 @@ use std::mem;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::behind::PendingMemory;
 use super::host_pool::HostPool;
+use super::pending::PendingMemory;
 use crate::accelerator::address_map::AddressMap;
 use crate::accelerator::allocation::{BlockMemory, Dropped};
 use crate::accelerator::{Accelerator, HostMemory, host_function};

@@ -21,6 +21,7 @@ mod host_copies;
 mod host_pool;
 mod memory;
 mod open_devices;
+mod pending;
 mod staging;
 mod streams;
 

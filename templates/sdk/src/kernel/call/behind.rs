@@ -16,8 +16,8 @@ use sp_abi::tf_datatype::TF_DataType;
 
 use super::context::ContextRef;
 use super::detached::{Detached, HostTensor, Plan, PlannedOutput};
-use super::execution::{node_name, record};
 use super::instance::{Instance, OwnsInstance};
+use super::recording::{node_name, record};
 use super::{Call, CallMemory};
 use crate::access::{Access, Copies, staging_buffer};
 use crate::buffer::Buffer;

@@ -9,6 +9,7 @@ mod failure;
 mod forwarding;
 pub(super) mod instance;
 mod memory;
+mod recording;
 pub(super) mod slots;
 mod source;
 mod target;
