@@ -3,7 +3,7 @@
 use crate::runtime::capture::format::{FormatError, Record, Records, header};
 use miette::Diagnostic;
 use sp_system::errors;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -98,26 +98,32 @@ pub struct CaptureWriter {
 }
 
 impl CaptureWriter {
-    /// Creates the file, or opens an empty one if `exists`.
+    /// Creates the file.
     ///
     /// # Errors
-    /// Returns an error if it cannot be written, or exists unexpectedly.
-    pub fn create(path: &Path, exists: bool) -> Result<Self, CaptureError> {
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(!exists);
-        let file = options.open(path).and_then(|mut file| {
-            file.write_all(&header())?;
-            Ok(BufWriter::new(file))
+    /// Returns an error if it exists, or cannot be written.
+    pub fn create(path: &Path) -> Result<Self, CaptureError> {
+        let file = File::create_new(path);
+        let file = file.map_err(|source| CaptureError::Unwritable {
+            path: path.to_owned(),
+            source,
         });
-        let path = path.to_owned();
-        match file {
-            Ok(file) => Ok(Self {
-                path,
-                file,
-                count: 0,
-            }),
-            Err(source) => Err(CaptureError::Unwritable { path, source }),
-        }
+        Self::new(path, file?)
+    }
+
+    /// Begins a capture in an empty file, whose path is for messages.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be written.
+    pub fn new(path: &Path, file: File) -> Result<Self, CaptureError> {
+        let mut writer = Self {
+            path: path.to_owned(),
+            file: BufWriter::new(file),
+            count: 0,
+        };
+        let written = writer.file.write_all(&header());
+        written.map_err(|source| writer.unwritable(source))?;
+        Ok(writer)
     }
 
     /// Appends a record that was read from another capture.
@@ -157,13 +163,13 @@ pub struct JoinedCapture {
     pub cut: u64,
 }
 
-/// Joins the files of `folder`, one of each process, in the empty file `output`.
+/// Joins the files of `folder`, one of each process, in the empty file `output`, whose path is for messages.
 ///
 /// # Errors
 /// Returns an error if a file cannot be read or written.
-pub fn join(folder: &Path, output: &Path) -> Result<JoinedCapture, CaptureError> {
+pub fn join(folder: &Path, path: &Path, output: File) -> Result<JoinedCapture, CaptureError> {
     let mut joined = JoinedCapture::default();
-    let mut writer = CaptureWriter::create(output, true)?;
+    let mut writer = CaptureWriter::new(path, output)?;
     for path in files(folder)? {
         let mut records = Records::without_header(open(&path)?);
         loop {
@@ -225,8 +231,8 @@ mod tests {
         )
         .unwrap();
         let output = folder.path().join("capture");
-        File::create(&output).unwrap();
-        assert_eq!(join(&parts, &output).unwrap().cut, 1);
+        let file = File::create(&output).unwrap();
+        assert_eq!(join(&parts, &output, file).unwrap().cut, 1);
         let mut reader = CaptureReader::open(&output).unwrap();
         let mut count = 0;
         while reader.next_record().unwrap().is_some() {

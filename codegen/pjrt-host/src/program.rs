@@ -13,7 +13,7 @@ pub(crate) const DOUBLE: &str = "module @sp_gen_double {\n  \
     %0 = stablehlo.add %arg0, %arg0 : tensor<2x3xf32>\n    \
     return %0 : tensor<2x3xf32>\n  }\n}\n";
 
-/// [`DOUBLE`] as JAX sends programs: MLIR's bytecode of StableHLO 1.0.0, which every later version reads. StableHLO's
+/// [`DOUBLE`] as JAX sends programs: MLIR's bytecode of StableHLO 1.0.0, which later versions read for five years. StableHLO's
 /// `serialize_portable_artifact_str` has written it from the text.
 pub(crate) const DOUBLE_BYTECODE: &[u8] = include_bytes!("double.mlirbc");
 

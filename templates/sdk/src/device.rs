@@ -17,6 +17,7 @@ use crate::{Access, Result};
 /// - A copy that is enqueued accesses the given bytes only, and no more once the function that waits for it has returned.
 /// - The bytes of a copy to the host are initialized then, unless one of the functions has returned an error.
 /// - `host_callback` returns 0 and does not call the function, or takes it and calls it once, after the work before it.
+/// - `host_queue` returns the queue of this device and of the given stream.
 pub unsafe trait Device:
     StreamExecutor + DeviceFns + TimerFns<Timer = <Self as StreamExecutor>::Timer>
 {

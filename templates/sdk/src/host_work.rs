@@ -44,6 +44,9 @@ pub(crate) trait RunHostWork {
     /// - The device addresses are those of as many bytes, and the host addresses too until `memory` is dropped.
     /// - Nobody but the copies and the computation uses the host memory, and the computation uses it only when it runs.
     unsafe fn enqueue(&self, work: HostWork) -> Result<()>;
+
+    /// Returns true if the queue can copy from memory that an earlier command writes.
+    fn has_late_copies(&self) -> bool;
 }
 
 /// A stream that runs kernels of the host as commands: [`Device::host_queue`](crate::Device::host_queue) returns it.

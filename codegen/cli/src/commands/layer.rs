@@ -20,7 +20,7 @@ Examples:
 
 Groups of --filter: slots, functions, callbacks, entry_points, kernels, copies, streams, memory, graph, profiler.
 
-Exit status: that of the program; 1 if it is 0 and --validate has found something; 2 if the program was not run.";
+Exit status: that of the program; 1 if it is 0 and --validate has found something; 2 if the program was not run, or a file could not be written.";
 
 /// Arguments of `layer`.
 #[derive(clap::Args)]
@@ -35,7 +35,7 @@ pub struct Args {
     /// Check calls, and report those that break TensorFlow's contract
     #[arg(long)]
     validate: bool,
-    /// Show and check only this plugin: a library's path or file name [default: every plugin]
+    /// Show, check and capture only this plugin: a library's path or file name [default: every plugin]
     #[arg(long, value_name = "LIB")]
     plugin: Option<String>,
     /// Trace only these functions, slots (with * and ?) and groups; `-NAME` excludes

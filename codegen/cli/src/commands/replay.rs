@@ -17,7 +17,8 @@ Examples:
   sp-gen replay step.capture --plugin libnew.so --tolerance 1e-5           another implementation
   sp-gen replay step.capture --plugin libmine.so --reduce small.capture    write the calls that a failure needs
 
-Exit status: 0 all is equal, 1 a call differs or fails, 2 the replay was not possible, or nothing could be compared.";
+Exit status: 0 all is equal, 1 a call differs or fails, 2 the replay was not possible, nothing could be compared, or a failure \
+to reduce did not repeat.";
 
 /// Arguments of `replay`.
 #[derive(clap::Args)]
@@ -57,14 +58,15 @@ fn parse_tolerance(text: &str) -> std::result::Result<f64, String> {
 /// Repeats the calls.
 pub fn run(args: Args) -> Result {
     // The loader searches its own folders for a name without a slash.
-    let plugin = args.plugin.canonicalize();
-    let plugin = plugin.map_err(|error| {
+    let library = args.plugin.canonicalize();
+    let library = library.map_err(|error| {
         let path = sp_host::escape_control(&args.plugin.display().to_string());
         ReplayError::NoPlugin(format!("{path}: {error}"))
     })?;
     let options = ReplayOptions {
         capture: args.capture,
-        plugin,
+        plugin: args.plugin,
+        library,
         release: args.release,
         tolerance: args.tolerance,
         timeout: Duration::from_secs(args.timeout),
@@ -80,16 +82,21 @@ pub fn run(args: Args) -> Result {
         TextOrJson::Text => replay::print_text(&options, &replayed),
         TextOrJson::Json => replay::print_json(&options, &replayed),
     })?;
-    let has_failures = replayed.failures().next().is_some();
-    if !has_failures && replayed.count(Verdict::Equal) == 0 {
+    let failed = replayed.failures().next().map(|it| it.call);
+    if failed.is_none() && replayed.count(Verdict::Equal) == 0 {
         return Err(ReplayError::NothingCompared(options.capture).into());
     }
-    if let Some(output) = &args.reduce {
-        let count = replay::reduce(&options, &replayed, output)?;
-        note!("{}: {count} calls", output.display());
+    match (&args.reduce, failed) {
+        (Some(output), Some(failed)) => {
+            let count = replay::reduce(&options, &replayed, failed, output)?;
+            let plural = if count == 1 { "" } else { "s" };
+            note!("{}: {count} call{plural}", output.display());
+        }
+        (Some(output), None) => note!("{} is not written: no call fails", output.display()),
+        (None, _) => {}
     }
-    Ok(match has_failures {
-        true => CommandOutcome::Found,
-        false => CommandOutcome::Done,
+    Ok(match failed {
+        Some(_) => CommandOutcome::Found,
+        None => CommandOutcome::Done,
     })
 }

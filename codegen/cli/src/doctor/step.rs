@@ -15,7 +15,7 @@ pub enum StepVerdict {
     Unknown,
 }
 
-/// The steps, in the order in which TensorFlow needs them.
+/// The steps, in the order in which TensorFlow needs them; then those of JAX.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepKind {

@@ -14,8 +14,8 @@ use sp_parse::clang::DEFAULT_TARGET;
 use sp_system::temporary::{delay_signals, removed_on_signal};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs::{self, OpenOptions};
-use std::io::ErrorKind;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use tempfile::TempDir;
@@ -65,13 +65,16 @@ pub fn run(program: &[OsString], options: &LayerOptions) -> Result<LayerRun> {
     let folder = removed_on_signal(|| tempfile::Builder::new().prefix("sp-gen-layer-").tempdir());
     let folder = folder.map_err(|source| unwritable(Path::new("a temporary folder"), source))?;
     let captured = options.capture.as_deref().map(capture_folder).transpose()?;
-    let captured = captured.as_ref().map(TempDir::path);
+    let parts = captured.as_ref().map(TempDir::path);
     // Ctrl-C ends the program, and the trace is still written.
     let _delay = delay_signals();
-    create_files(folder.path(), options)?;
-    let status = start(program, &library, (folder.path(), captured), options)?;
-    write_trace(&folder.path().join("records"), options)?;
-    write_capture(captured, options)?;
+    let files = create_files(folder.path(), options)?;
+    let status = start(program, &library, (folder.path(), parts), options)?;
+    // An error of one does not lose the other.
+    let traced = write_trace(&folder.path().join("records"), files.trace, options);
+    let joined = write_capture(captured, files.capture, options);
+    traced?;
+    joined?;
     let findings = fs::read_to_string(folder.path().join("findings")).unwrap_or_default();
     Ok(LayerRun {
         status: exit_status(status),
@@ -180,7 +183,8 @@ fn start(
     })?)
 }
 
-/// Returns the new folder of the captures of all processes, beside the file: there is room for both or for neither.
+/// Returns the new folder of the captures of all processes, on the file system of the file. Joining them needs the space of all
+/// records once more.
 fn capture_folder(path: &Path) -> Result<TempDir> {
     // The program may change its own folder.
     let path = std::path::absolute(path).map_err(|source| unwritable(path, source))?;
@@ -193,31 +197,42 @@ fn capture_folder(path: &Path) -> Result<TempDir> {
     Ok(removed_on_signal(builder).map_err(|source| unwritable(&path, source))?)
 }
 
-/// Creates the files of the trace and the capture: an error at the end would be too late.
-fn create_files(folder: &Path, options: &LayerOptions) -> Result<()> {
+/// The files of a run, which are written when the program has ended.
+struct Files {
+    trace: Option<File>,
+    capture: Option<File>,
+}
+
+/// Creates the files of the trace and the capture: an error at the end would be too late. They stay open, since the program may
+/// replace what has their names.
+fn create_files(folder: &Path, options: &LayerOptions) -> Result<Files> {
     let records = folder.join("records");
     fs::create_dir(&records).map_err(|source| unwritable(&records, source))?;
-    for (index, path) in files(options).enumerate() {
-        let created = create_file(path);
-        if created.is_err() && index > 0 {
-            // Only the file before this one was created here.
-            files(options).take(index).for_each(remove_file);
-        }
-        created?;
+    let trace = traced_file(options).map(create_file).transpose()?;
+    let capture = options.capture.as_deref().map(create_file).transpose();
+    if capture.is_err() {
+        // It was created here.
+        traced_file(options).into_iter().for_each(remove_file);
     }
-    Ok(())
+    let capture = capture?;
+    Ok(Files { trace, capture })
+}
+
+/// Returns the file of the trace, if it is not stderr.
+fn traced_file(options: &LayerOptions) -> Option<&Path> {
+    options.trace.as_deref().filter(|it| *it != Path::new("-"))
 }
 
 /// Returns the files that a run writes.
 fn files(options: &LayerOptions) -> impl Iterator<Item = &Path> {
-    let trace = options.trace.as_deref().filter(|it| *it != Path::new("-"));
-    trace.into_iter().chain(options.capture.as_deref())
+    let trace = traced_file(options).into_iter();
+    trace.chain(options.capture.as_deref())
 }
 
 /// Creates a file, which must not exist.
-fn create_file(path: &Path) -> Result<()> {
-    match OpenOptions::new().write(true).create_new(true).open(path) {
-        Ok(_) => Ok(()),
+fn create_file(path: &Path) -> Result<File> {
+    match File::create_new(path) {
+        Ok(file) => Ok(file),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             Err(LayerError::ExistingFile(path.to_owned()).into())
         }
@@ -245,8 +260,8 @@ fn preload(library: &Path) -> OsString {
     value
 }
 
-fn write_trace(records: &Path, options: &LayerOptions) -> Result<()> {
-    let Some(path) = options.trace.as_deref().filter(|it| *it != Path::new("-")) else {
+fn write_trace(records: &Path, file: Option<File>, options: &LayerOptions) -> Result<()> {
+    let (Some(path), Some(mut file)) = (traced_file(options), file) else {
         return Ok(());
     };
     let read = trace::read(records).map_err(|source| unwritable(path, source))?;
@@ -255,22 +270,31 @@ fn write_trace(records: &Path, options: &LayerOptions) -> Result<()> {
         true => trace::perfetto(&read),
         false => trace::text(&read),
     };
-    fs::write(path, text).map_err(|source| unwritable(path, source))?;
+    let written = file.write_all(text.as_bytes());
+    written.map_err(|source| unwritable(path, source))?;
     note!("{}: {} calls", path.display(), read.len());
     Ok(())
 }
 
 /// Joins the captures of all processes.
-fn write_capture(captured: Option<&Path>, options: &LayerOptions) -> Result<()> {
-    let (Some(captured), Some(path)) = (captured, options.capture.as_deref()) else {
+fn write_capture(
+    captured: Option<TempDir>,
+    file: Option<File>,
+    options: &LayerOptions,
+) -> Result<()> {
+    let (Some(captured), Some(file), Some(path)) = (captured, file, options.capture.as_deref())
+    else {
         return Ok(());
     };
-    let joined = capture::join(captured, path)?;
+    let joined = capture::join(captured.path(), path, file).inspect_err(|_| {
+        let folder = captured.keep();
+        warning!("the records of the processes stay in {}", folder.display());
+    })?;
     let (path, calls, omitted) = (path.display(), joined.calls, joined.omitted);
     note!("{path}: {calls} calls of kernels, of which {omitted} cannot be repeated");
     if joined.cut > 0 {
         warning!(
-            "{path}: {} processes were killed: their last calls are missing",
+            "{path}: processes that ended without a last record, whose last calls may be missing: {}",
             joined.cut
         );
     }

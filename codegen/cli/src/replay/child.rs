@@ -101,7 +101,7 @@ fn repeat(options: &ReplayOptions, task: &mut Task) -> Result<()> {
         Some(exports) => emulated.with_exports(exports),
         None => emulated,
     };
-    let host = Host::open(emulated, &options.plugin);
+    let host = Host::open(emulated, &options.library);
     let host = host.map_err(|error| ReplayError::NoPlugin(escape_control(&error.to_string())))?;
     let mut session = Session::new(&host, release, options.tolerance);
     let mut reader = CaptureReader::open(&options.capture)?;

@@ -41,8 +41,8 @@ errors! {
         EndedAtLoad(String) = ended_at_load: ("the plugin ended the process when it was loaded ({0})"),
             help("`sp-gen verify` finds out where");
 
-        /// The capture names no release that is known.
-        NoRelease(String) = no_release: ("the capture was made in TensorFlow {0}, which this sp-gen does not emulate"),
+        /// The release is unknown.
+        NoRelease(String) = no_release: ("TensorFlow {0} is not emulated by this sp-gen"),
             help("name another release: `--release 2.21`");
 
         /// The capture has no call.
@@ -52,9 +52,6 @@ errors! {
         /// Nothing was compared.
         NothingCompared(PathBuf) = nothing_compared: ("nothing in {} could be compared", .0.display()),
             help("the report has the reasons");
-
-        /// No call fails.
-        NothingToReduce = nothing_to_reduce: ("--reduce writes the calls of a failure, and no call fails");
 
         /// The failure needs calls before it, and does not happen again with all of them.
         NotRepeated(u64) = not_repeated: ("call {0} did not fail again"),
@@ -74,8 +71,10 @@ errors! {
 pub struct ReplayOptions {
     /// The capture.
     pub capture: PathBuf,
-    /// The plugin's library.
+    /// The plugin's library, as it was named.
     pub plugin: PathBuf,
+    /// Its canonical path.
+    pub library: PathBuf,
     /// The release to emulate instead of that of the capture.
     pub release: Option<Release>,
     /// The largest difference of two floating-point numbers, absolute and relative; `None` compares bits.

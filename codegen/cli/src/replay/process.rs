@@ -15,7 +15,7 @@ use miette::Result;
 
 /// Number of calls in which the plugin may end the process. After it the rest is not repeated.
 const MAX_ENDS: usize = 20;
-/// Time between two looks at a child.
+/// Interval between two polls of a child.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// The outcomes of a replay.
@@ -100,7 +100,7 @@ fn command(options: &ReplayOptions, results: &Path, after: u64) -> Result<Comman
     let program = std::env::current_exe().map_err(ReplayError::Child)?;
     let mut command = Command::new(program);
     command.arg("replay").arg(&options.capture);
-    command.arg("--plugin").arg(&options.plugin);
+    command.arg("--plugin").arg(&options.library);
     if let Some(tolerance) = options.tolerance {
         command.arg("--tolerance").arg(tolerance.to_string());
     }
@@ -122,7 +122,7 @@ struct Ended {
     timeout: Duration,
 }
 
-/// What a child has reported.
+/// The report of a child.
 enum Reported {
     /// The outcomes of all calls.
     All(Vec<CallOutcome>),
@@ -187,8 +187,14 @@ impl Ended {
                 detail: format!("the kernel did not return: {}", self.text()),
                 ..call
             }),
-            None if outcomes.is_empty() => return Reported::None,
-            None => {}
+            None => match outcomes.last_mut() {
+                None => return Reported::None,
+                // The deletion of a kernel, or a thread of the plugin.
+                Some(last) => {
+                    last.verdict = Verdict::Failed;
+                    last.detail = format!("the process ended after the call: {}", self.text());
+                }
+            },
         }
         Reported::Until(outcomes)
     }

@@ -11,13 +11,16 @@ use std::path::Path;
 /// The most replays that a reduction makes.
 const MAX_TRIALS: usize = 400;
 
-/// Writes the calls that the first failure of `replayed` needs to the new file `output`; returns their number.
+/// Writes the calls that the failure of call `failed` needs to the new file `output`; returns their number.
 ///
 /// # Errors
-/// Returns an error if no call fails, if the failure does not happen again, or if the file cannot be written.
-pub fn reduce(options: &ReplayOptions, replayed: &Replayed, output: &Path) -> Result<usize> {
-    let failed = replayed.failures().next();
-    let failed = failed.ok_or(ReplayError::NothingToReduce)?.call;
+/// Returns an error if the failure does not happen again, or if the file cannot be written.
+pub fn reduce(
+    options: &ReplayOptions,
+    replayed: &Replayed,
+    failed: u64,
+    output: &Path,
+) -> Result<usize> {
     let calls = find_calls(options, replayed, failed)?;
     write(&options.capture, &calls, output)?;
     Ok(calls.len())
@@ -77,10 +80,10 @@ fn minimize(
 fn write(capture: &Path, calls: &BTreeSet<u64>, output: &Path) -> Result<(), CaptureError> {
     let (kernels, ops) = used(capture, calls)?;
     let mut reader = CaptureReader::open(capture)?;
-    let mut writer = CaptureWriter::create(output, false)?;
+    let mut writer = CaptureWriter::create(output)?;
     let (mut number, mut process) = (0, 0);
     while let Some((record, bytes)) = reader.next_record()? {
-        let is_kept = match &record {
+        let is_needed = match &record {
             Record::Process(..) => {
                 process += 1;
                 true
@@ -94,7 +97,7 @@ fn write(capture: &Path, calls: &BTreeSet<u64>, output: &Path) -> Result<(), Cap
             }
             Record::End(_) => false,
         };
-        if is_kept {
+        if is_needed {
             writer.append(&bytes)?;
         }
     }

@@ -138,6 +138,7 @@ impl<'h> Session<'h> {
                 Verdict::Different,
                 format!("{error}; it failed with {message} when it was captured"),
             )),
+            (Err(error @ Error::NoKernel(_)), None) => Err(error.to_string()),
             (Err(error), None) => Ok((Verdict::Failed, error.to_string())),
             (Ok(_), Some((_, message))) => Ok((
                 Verdict::Different,

@@ -152,14 +152,7 @@ const MAX_REPEATED: usize = 1 << 30;
 
 /// Returns the elements from the field for their type. The last value stands for those that are absent.
 fn repeated(message: &[u8], dtype: DType, length: usize) -> Option<Vec<u8>> {
-    let (field, width) = match dtype {
-        DType::FLOAT => (5, 4),
-        DType::DOUBLE => (6, 8),
-        DType::INT64 => (10, 0),
-        DType::BOOL => (11, 0),
-        DType::HALF | DType::BFLOAT16 => (13, 0),
-        _ => (7, 0),
-    };
+    let (field, width) = field_of(dtype)?;
     let mut values = Vec::new();
     for value in proto::field_values(message, field) {
         match value {
@@ -171,19 +164,37 @@ fn repeated(message: &[u8], dtype: DType, length: usize) -> Option<Vec<u8>> {
         }
     }
     let size = dtype.size();
-    let bytes = |value: &u64| {
-        value
-            .to_le_bytes()
-            .into_iter()
-            .take(size)
-            .collect::<Vec<u8>>()
-    };
-    let last = bytes(values.last().unwrap_or(&0));
+    // A complex number has two values.
+    let is_complex = matches!(dtype, DType::COMPLEX64 | DType::COMPLEX128);
+    let part = if is_complex { size / 2 } else { size };
+    let bytes = |value: &u64| value.to_le_bytes().into_iter().take(part);
     let mut elements: Vec<u8> = values.iter().flat_map(bytes).collect();
+    let last = match elements.len().checked_sub(size) {
+        Some(start) => elements[start..].to_vec(),
+        None => vec![0; size],
+    };
     while elements.len() < length {
         elements.extend(&last);
     }
     Some(elements)
+}
+
+/// Returns the field of `TensorProto` that has the values of a type, with the size of a fixed one, or 0. `None` if no field is known.
+fn field_of(dtype: DType) -> Option<(u32, usize)> {
+    Some(match dtype {
+        DType::FLOAT => (5, 4),
+        DType::DOUBLE => (6, 8),
+        DType::INT32 | DType::INT16 | DType::UINT16 | DType::INT8 | DType::UINT8 => (7, 0),
+        DType::QINT8 | DType::QUINT8 | DType::QINT16 | DType::QUINT16 | DType::QINT32 => (7, 0),
+        DType::COMPLEX64 => (9, 4),
+        DType::INT64 => (10, 0),
+        DType::BOOL => (11, 0),
+        DType::COMPLEX128 => (12, 8),
+        DType::HALF | DType::BFLOAT16 => (13, 0),
+        DType::UINT32 => (16, 0),
+        DType::UINT64 => (17, 0),
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
@@ -228,6 +239,21 @@ mod tests {
             op.attrs["value"],
             Attr::Tensor(Tensor::from([2], &[2f32, 2.0]))
         );
+    }
+
+    #[test]
+    fn values_are_read_from_the_field_of_their_type() {
+        let two = proto::bytes_field(2, proto::bytes_field(2, proto::varint_field(1, 2)));
+        let of = |dtype: DType, value: Vec<u8>| {
+            let number = proto::varint_field(1, u64::from(dtype.0));
+            tensor(&[number, two.clone(), value].concat())
+        };
+        let unsigned = of(DType::UINT32, proto::varint_field(16, 5)).unwrap();
+        assert_eq!(unsigned, Tensor::from([2], &[5_u32, 5]));
+        let parts: Vec<u8> = [1.0_f32, -2.0].map(f32::to_le_bytes).concat();
+        let complex = of(DType::COMPLEX64, proto::bytes_field(9, &parts)).unwrap();
+        assert_eq!(complex.bytes(), parts.repeat(2));
+        assert!(of(DType::FLOAT8_E5M2, proto::varint_field(7, 1)).is_none());
     }
 
     #[test]

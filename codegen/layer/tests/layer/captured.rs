@@ -20,8 +20,9 @@ fn records(release: &str, macros: &str) -> Vec<Record> {
     let output = command.output().expect("it runs");
     assert!(output.status.success(), "{release} {macros}: {output:?}");
     let file = folder.path().join("capture");
-    File::create(&file).expect("the file is created");
-    assert_eq!(join(&parts, &file).expect("the parts are read").cut, 0);
+    let empty = File::create(&file).expect("the file is created");
+    let joined = join(&parts, &file, empty).expect("the parts are read");
+    assert_eq!(joined.cut, 0);
     let mut reader = CaptureReader::open(&file).expect("the file is read");
     let next = || reader.next_record().expect("the file is complete");
     std::iter::from_fn(next).map(|(record, _)| record).collect()

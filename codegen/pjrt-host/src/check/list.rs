@@ -41,7 +41,7 @@ checks! {
     pjrt_version: api::version,
     "the version is one that the host accepts",
     "pjrt_api_version is that of the header with which the plugin is built. A host rejects another major version, and a minor \
-     version that is too old. jaxlib before 0.4.31 accepts only its own minor version.";
+     version that is too old. jaxlib up to 0.4.31 accepts only its own minor version.";
 
     pjrt_table_size: api::table_size,
     "the table's struct_size is that of its minor version",

@@ -22,9 +22,11 @@ fn add_n(inputs: InList<'_, Complex64>, sum: Out<'_, Complex64>) -> Result<()> {
     let Some(first) = inputs.first() else {
         return Err(Error::invalid_argument("expected one input or more"));
     };
-    let mut sum = sum.uninit(first.dims())?.copy_from_slice(first.data())?;
     for input in inputs.iter().skip(1) {
         check_same((input.dims(), "an input"), (first.dims(), "the first one"))?;
+    }
+    let mut sum = sum.uninit(first.dims())?.copy_from_slice(first.data())?;
+    for input in inputs.iter().skip(1) {
         map::update(parts_mut(&mut sum), parts(input.data()), arith::add);
     }
     Ok(())

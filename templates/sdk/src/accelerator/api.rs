@@ -295,6 +295,8 @@ impl<A: Accelerator> AddressableMemory<A> {
     /// - `A::address` returns an address for every allocation of the accelerator that returns the proof.
     /// - The host can read and write every byte of the allocation there until it is dropped.
     /// - The effects of a queue are visible to the host after `Queue::synchronize`.
+    /// - A function of `Queue::host_function` runs after the commands before it, whose effects on the memory are visible to it, and
+    ///   before the commands behind it, to which its own are.
     /// - No kernel enqueues a command that writes to the region of an input, which host kernels may read as a slice, or one for
     ///   a region that it keeps after its call, whose bytes may be another tensor's.
     pub const unsafe fn new() -> Self {

@@ -217,6 +217,9 @@ unsafe fn add_variable(context: u64, input: u32, tensor: u64) {
         let Some(running) = running.get_mut(&context) else {
             return;
         };
+        if before.is_none() && running.computed.omitted.is_empty() {
+            running.computed.omitted = "a variable cannot be read".into();
+        }
         let variable = running.variable(input);
         variable.view = Some(view);
         if variable.before.is_none() && variable.assigned.is_none() {
@@ -349,7 +352,7 @@ pub unsafe fn finish(context: u64) {
     let views = std::mem::take(&mut running.outputs);
     let stream = running.stream;
     // SAFETY: core holds the outputs until the call has returned to it; the stream is that of the live context.
-    unsafe {
+    let read = unsafe {
         with_reader(stream, |reader| {
             running.computed.duration = system::now().saturating_sub(running.started);
             let outputs = views
@@ -357,7 +360,10 @@ pub unsafe fn finish(context: u64) {
                 .map(|it| it.as_ref().map(|view| reader.tensor(view)));
             running.computed.outputs = outputs.collect();
             running.computed.variables = running.variable_uses(reader);
-        });
+        })
+    };
+    if read.is_none() && running.computed.omitted.is_empty() {
+        running.computed.omitted = "an output cannot be read".into();
     }
     if running.has_gate {
         gate::open();

@@ -43,6 +43,10 @@ impl<A: Accelerator> Shared<A> {
 }
 
 impl<A: Accelerator> RunHostWork for Behind<'_, A> {
+    fn has_late_copies(&self) -> bool {
+        self.stream.has_late_copies()
+    }
+
     unsafe fn enqueue(&self, mut work: HostWork) -> Result<()> {
         self.device.check()?;
         let memory = self.count_memory(&work)?;

@@ -13,6 +13,7 @@ use std::time::Instant;
 
 use sp_abi::kernels::TF_ExpectedOutputDataType;
 use sp_abi::tf_datatype::TF_DataType;
+use sp_runtime::guard;
 
 use super::context::ContextRef;
 use super::detached::{Detached, HostTensor, Plan, PlannedOutput};
@@ -73,6 +74,9 @@ pub(super) fn run<D: Device>(
     let (Some(kernel), Some(queue)) = (instance.owner(), device.host_queue(stream)) else {
         return Ok(false);
     };
+    if is_staged && !queue.0.has_late_copies() {
+        return Ok(false);
+    }
     let behind = Behind {
         instance,
         context,
@@ -109,10 +113,13 @@ impl<D: Device> Behind<'_, D> {
 
     /// Returns host memory for the copy of a tensor.
     fn allocate(&self, bytes: usize) -> Result<Buffer> {
-        match self.is_staged {
-            true => staging_buffer(self.device, bytes),
-            false => Buffer::zeroed(bytes),
-        }
+        let mut buffer = match self.is_staged {
+            true => staging_buffer(self.device, bytes)?,
+            false => Buffer::zeroed(bytes)?,
+        };
+        // The call that finds the shapes reads it.
+        buffer.freeze();
+        Ok(buffer)
     }
 
     /// Returns the inputs, those in device memory with memory for their copies; `None` if one has other elements than numbers.
@@ -155,12 +162,12 @@ impl<D: Device> Behind<'_, D> {
     /// Calls the kernel to find its outputs. Returns `None` if it has not asked for all of them.
     fn plan(&self, inputs: &[HostTensor]) -> Option<Vec<PlannedOutput>> {
         let allocate = |bytes| self.allocate(bytes);
-        let types = self.output_types().ok()?;
+        let types = self.output_types().ok().filter(|it| !it.is_empty())?;
         let plan = Plan::new(&types, &allocate);
         // SAFETY: no command has got the memory of the inputs yet.
         let detached = unsafe { Detached::planning(inputs, &plan) };
         // The result has no meaning: the kernel may not continue after its last output.
-        let _ = compute::<D>(self.instance, &detached);
+        let _ = guard::catch_panic("a kernel", || compute::<D>(self.instance, &detached));
         plan.into_outputs()
     }
 

@@ -68,6 +68,22 @@ impl HostTensor {
     }
 }
 
+impl HostTensor {
+    /// Returns a handle of an output.
+    ///
+    /// # Errors
+    /// Returns an error if TensorFlow has copied the memory, which it does if it is not aligned: what a kernel writes would be lost.
+    fn writable_handle(&self) -> Result<Tensor> {
+        let tensor = self.handle()?;
+        match self.bytes == 0 || tensor.data()? == self.start.as_ptr().cast() {
+            true => Ok(tensor),
+            false => Err(Error::internal(
+                "the memory of an output has another alignment than TensorFlow's tensors",
+            )),
+        }
+    }
+}
+
 /// The context.
 pub(in crate::kernel) struct Detached<'j> {
     inputs: &'j [HostTensor],
@@ -109,7 +125,7 @@ impl<'j> Detached<'j> {
             Outputs::Known(outputs) => {
                 let known = outputs.get(index).ok_or_else(no_tensor)?;
                 match known.dims[..] == *dims {
-                    true => known.handle(),
+                    true => known.writable_handle(),
                     false => Err(other_shape(&known.dims, dims)),
                 }
             }
