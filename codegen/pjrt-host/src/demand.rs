@@ -1,4 +1,4 @@
-//! What the emulated release demands of a plugin, as `tests/pjrt-demand` has measured it.
+//! The demands of the emulated release on a plugin, as `tests/pjrt-demand` has measured it.
 
 use sp_data::demand::{self, Demand, RunOutcome, SlotDemand};
 

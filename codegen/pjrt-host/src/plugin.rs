@@ -30,7 +30,7 @@ pub(crate) type Called<'a> = Result<Args<'a>, PluginError>;
 pub(crate) struct Plugin<'a> {
     /// The host that calls.
     pub host: &'static PjrtHost,
-    /// What it demands.
+    /// Its demands.
     pub demand: &'a HostDemand,
     /// The layouts of the host's header.
     pub api: &'a Api,

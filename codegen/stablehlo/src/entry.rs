@@ -35,7 +35,7 @@ pub enum Value<'a> {
     Bytes(&'a [u8]),
 }
 
-/// What the values of an entry refer to.
+/// The tables to which the values of an entry refer.
 pub(crate) struct Context<'a, 'b> {
     pub strings: &'b [&'a [u8]],
     pub attribute_count: usize,

@@ -54,7 +54,7 @@ pub struct Args {
     /// The findings for which the command exits with 1
     #[arg(long, value_enum, default_value_t = FailOn::Breaking, value_name = "WHAT")]
     fail_on: FailOn,
-    /// Print only findings about what this plugin uses
+    /// Print only findings about what this plugin uses; between hosts of PJRT plugins, a child process loads the library
     #[arg(long, value_name = "LIBFOO.SO")]
     plugin: Option<PathBuf>,
     /// Compare the op definitions of two releases instead of their headers, for a plugin that registers kernels

@@ -36,7 +36,7 @@ pub struct CallOutcome {
     pub inputs: String,
     /// The result.
     pub verdict: Verdict,
-    /// What differs or failed, or why nothing was compared.
+    /// The difference or failure, or the reason why nothing was compared.
     pub detail: String,
     /// Time of the kernel when it was captured.
     pub captured_nanoseconds: u64,

@@ -5,6 +5,7 @@ use super::outcome::{CallOutcome, Line, Verdict};
 use super::{ReplayError, ReplayOptions};
 use sp_layer::capture::{CaptureError, CaptureReader};
 use sp_layer::runtime::capture::format::Record;
+use sp_system::temporary::removed_on_signal;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -50,7 +51,7 @@ pub fn replay(options: &ReplayOptions, calls: Option<&[u64]>) -> Result<Option<R
     if calls.is_none() && count_calls(&options.capture)? == 0 {
         return Err(ReplayError::Empty(options.capture.clone()).into());
     }
-    let folder = tempfile::tempdir().map_err(ReplayError::Child)?;
+    let folder = removed_on_signal(tempfile::tempdir).map_err(ReplayError::Child)?;
     if let Some(calls) = calls {
         let lines: String = calls.iter().map(|it| format!("{it}\n")).collect();
         fs::write(folder.path().join("calls"), lines).map_err(ReplayError::Child)?;

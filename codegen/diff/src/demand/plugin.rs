@@ -1,4 +1,4 @@
-//! What the author of a PJRT plugin has to do for a host, by the table of the library.
+//! The changes that a PJRT plugin needs for a host, by the table of the library.
 
 use super::DemandChange::{self, *};
 use super::compare::{ItemChange, compare};
@@ -11,7 +11,7 @@ use sp_data::demand::{Demand, PluginTable, RunOutcome};
 pub struct PluginFacts {
     /// Its table.
     pub table: PluginTable,
-    /// How it fails if NEW passes structs of other sizes than those of its header, or `None` if it accepts them.
+    /// The failure if NEW passes structs of other sizes than those of its header, or `None` if it accepts them.
     pub rejected_size: Option<String>,
     /// True if its memories begin with tables that NEW can read. False if there is no memory here.
     pub has_memory_tables: bool,

@@ -154,7 +154,7 @@ pub mod flag {
     pub const CHECK: u8 = 2;
     /// The callee fills tables, whose slots are exchanged.
     pub const FILLS: u8 = 4;
-    /// What the call uses and makes is captured.
+    /// The inputs and outputs of the call are captured.
     pub const CAPTURE: u8 = 8;
 }
 

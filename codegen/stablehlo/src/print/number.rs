@@ -88,7 +88,7 @@ impl Format {
         }
     }
 
-    fn of(element: Element) -> Option<Self> {
+    fn from_element(element: Element) -> Option<Self> {
         use Special::{AllOnes, LargestExponent, NegativeZero, None};
         Some(match element {
             Element::Float(16) => Self::new(5, 10, 15, LargestExponent),
@@ -153,7 +153,7 @@ impl Format {
 /// Returns the text of a floating-point number.
 pub(super) fn float(element: Element, bits: u64) -> String {
     let hexadecimal = || format!("0x{bits:X}");
-    let Some(format) = Format::of(element).filter(|it| it.is_finite(bits)) else {
+    let Some(format) = Format::from_element(element).filter(|it| it.is_finite(bits)) else {
         return hexadecimal();
     };
     let value = format.decode(bits);

@@ -136,8 +136,21 @@ pub fn state_elementwise(kernels: &[&'static Kernel]) {
     });
 }
 
+/// States it of the kernels of an author's rows whose type has no value that is an error.
+pub fn state_unchecked(kernels: &[&'static Kernel]) {
+    let kernels = kernels.iter().filter(|it| has_unchecked_type(it));
+    kernels.for_each(|it| {
+        it.with_known_shapes();
+    });
+}
+
 fn can_fail(kernel: &Kernel) -> bool {
     let is_checked = (CHECKED.iter()).any(|op| op.as_bytes() == kernel.op().to_bytes());
-    let is_unchecked_type = |label: &str| UNCHECKED_TYPES.iter().any(|it| label.ends_with(it));
-    is_checked && !is_unchecked_type(kernel.label())
+    is_checked && !has_unchecked_type(kernel)
+}
+
+fn has_unchecked_type(kernel: &Kernel) -> bool {
+    UNCHECKED_TYPES
+        .iter()
+        .any(|it| kernel.label().ends_with(it))
 }

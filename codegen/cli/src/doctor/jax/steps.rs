@@ -71,11 +71,17 @@ pub fn load(session: &JaxSession) -> Step {
     match session.failure(JaxStage::Load, JaxStage::Table) {
         Some(reason) => Step::failed(kind, &reason, advice_of_loader(&reason)),
         None if session.counts.stage < JaxStage::Register => not_reached(kind),
+        None if session.counts.library.is_none() => no_library(kind),
         None => Step::ok(
             kind,
             "the dynamic loader loads it, and GetPjrtApi returns a table",
         ),
     }
+}
+
+/// Returns the step of a plugin that names no library, so that none was loaded.
+fn no_library(kind: StepKind) -> Step {
+    Step::unknown(kind, "initialize() registers no library", "")
 }
 
 /// Returns the measured demand of the installed jaxlib, or of the newest patch of its minor release.
@@ -91,7 +97,10 @@ fn demand_of(survey: &JaxSurvey) -> Option<Demand> {
 pub fn version(survey: &JaxSurvey, session: &JaxSession) -> Step {
     let kind = StepKind::Version;
     let Some(table) = &session.counts.table else {
-        return not_reached(kind);
+        return match session.counts.library {
+            None if session.counts.stage >= JaxStage::Register => no_library(kind),
+            _ => not_reached(kind),
+        };
     };
     let version = format!("{}.{}, {} bytes", table.major, table.minor, table.size);
     let Some(demand) = demand_of(survey) else {

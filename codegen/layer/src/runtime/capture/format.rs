@@ -109,7 +109,7 @@ fn checksum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(FNV_OFFSET, step)
 }
 
-/// Why a file is no capture.
+/// The reason why a file is no capture.
 #[derive(Debug)]
 pub enum FormatError {
     /// It cannot be read.

@@ -75,7 +75,7 @@ pub struct Computed {
     pub variables: Vec<VariableUse>,
     /// The code and message of a failure that the kernel has reported.
     pub failure: Option<(u32, String)>,
-    /// Why the call cannot be repeated, or "".
+    /// The reason why the call cannot be repeated, or "".
     pub omitted: String,
 }
 

@@ -48,7 +48,7 @@ pub const RULES: &[Rule] = &[
         "two accesses to the same device memory are ordered",
         "A copy, a fill or a kernel writes memory that another one reads or writes on another stream, and neither an event, a \
          stream dependency nor a wait of the host orders the two. A kernel reads the inputs that it gets, and writes the outputs \
-         that it allocates, on the stream that core has given it. The result depends on the time that they take.",
+         that it allocates, on its stream (`TF_GetStream`). The result depends on the time that they take.",
     ),
     (
         "host_memory_in_use",

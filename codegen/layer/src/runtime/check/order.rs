@@ -1,6 +1,6 @@
 //! The order of work on streams: happens-before over streams, events and waits of the host.
 //!
-//! The host is taken for one thread, and a kernel for work on the stream that core has given it, which begins when the kernel
+//! The host is taken for one thread, and a kernel for work on its stream (`TF_GetStream`), which begins when the kernel
 //! gets an input or output. So what is found is not ordered by any call.
 
 use super::arguments::Arguments;

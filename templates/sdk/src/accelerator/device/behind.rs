@@ -139,9 +139,13 @@ struct Computation<A: Accelerator> {
 }
 
 impl<A: Accelerator> Computation<A> {
-    /// Computes. An error is the stream's.
+    /// Computes, unless the stream has failed: its copies may lack their bytes then. An error is the stream's.
     fn run(self) {
         let (name, failures) = (self.name, self.failures);
+        let has_failed = failures.upgrade().is_none_or(|it| it.check().is_err());
+        if has_failed {
+            return;
+        }
         let (deliveries, compute) = (self.deliveries, self.compute);
         let computed = catch_panic("a kernel", || {
             for delivery in deliveries {

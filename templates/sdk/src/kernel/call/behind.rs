@@ -248,7 +248,7 @@ impl<D: Device> Behind<'_, D> {
     }
 }
 
-/// What the commands of a call use: dropped when they have completed.
+/// The kernel and the memory that the commands of a call use. It is dropped when they have completed.
 struct Job {
     kernel: Arc<dyn OwnsInstance>,
     inputs: Vec<HostTensor>,
