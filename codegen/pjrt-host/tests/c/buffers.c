@@ -115,7 +115,7 @@ void buffer_destroy(struct buffer* buffer) {
   event_unset(buffer->ready);
 #endif
   event_release(buffer->ready);
-#ifndef BUFFER_LEAKS
+#if !defined(BUFFER_LEAKS) && !defined(DESTROYS_NEXT)
   free(buffer);
 #endif
 }
