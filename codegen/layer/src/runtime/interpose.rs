@@ -31,21 +31,42 @@ static PLUGINS: Mutex<Vec<Plugin>> = Mutex::new(Vec::new());
 /// # Safety
 /// The arguments are those of a call of `dlsym`.
 pub unsafe extern "C" fn find(handle: *mut c_void, name: *const c_char, caller: usize) -> usize {
-    const PREFIXES: [&[u8]; 4] = [b"TF_", b"TSL_", b"SE_", b"TFNPD"];
+    const PREFIXES: [&str; 4] = ["TF_", "TSL_", "SE_", "TFNPD"];
     let is_special = handle.is_null() || handle == system::RTLD_NEXT;
     if name.is_null() {
         return 0;
     }
     // SAFETY: the name is a C string.
     let name = unsafe { CStr::from_ptr(name) };
-    if !PREFIXES.iter().any(|it| name.to_bytes().starts_with(it)) {
+    let Ok(name) = name.to_str() else { return 0 };
+    if !is_special {
+        add_library(handle, name, caller);
+    }
+    if !PREFIXES.iter().any(|it| name.starts_with(it)) {
         return 0;
     }
-    let Ok(name) = name.to_str() else { return 0 };
     match tables().entry_point(name) {
         Some(_) if is_special => 0,
         Some(_) => entry_point(handle, name),
         None => host_function(handle, name, caller),
+    }
+}
+
+/// Adds the library in which a plugin finds `name` to it, and those that this library needs: a plugin may be a small library that
+/// loads another one.
+fn add_library(handle: *mut c_void, name: &str, caller: usize) {
+    let Some(base) = known_plugin(caller) else {
+        return;
+    };
+    let found = host::find_in(handle, name);
+    if found == 0 || known_plugin(found).is_some() {
+        return;
+    }
+    let libraries = plugin_libraries(found);
+    libraries.iter().for_each(|it| _ = exchange_imports(it));
+    let mut plugins = PLUGINS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(plugin) = plugins.iter_mut().find(|it| it.base == base) {
+        plugin.libraries.extend(libraries);
     }
 }
 
@@ -129,7 +150,7 @@ fn plugin_libraries(entry_point: usize) -> Vec<Library> {
     let all = elf::libraries();
     let mut found: Vec<Library> = all
         .iter()
-        .filter(|it| it.contains(entry_point))
+        .filter(|it| it.contains(entry_point) && !is_of_core(it.file_name()))
         .cloned()
         .collect();
     let mut index = 0;
@@ -187,15 +208,19 @@ fn exchange_imports(library: &Library) -> usize {
     count
 }
 
+/// Returns the load address of the plugin that is shown or checked, one of whose libraries contains `address`.
+fn known_plugin(address: usize) -> Option<usize> {
+    let plugins = PLUGINS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut plugins = plugins.iter().filter(|it| it.is_included);
+    plugins
+        .find(|it| it.libraries.iter().any(|it| it.contains(address)))
+        .map(|it| it.base)
+}
+
 /// Returns true if `address` is in a plugin that is shown or checked, or in a library that one needs. A plugin may call
 /// before core asks for its entry points, when it is loaded.
 fn is_in_plugin(address: usize) -> bool {
-    let is_known = || {
-        let plugins = PLUGINS.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut plugins = plugins.iter().filter(|it| it.is_included);
-        plugins.any(|it| it.libraries.iter().any(|it| it.contains(address)))
-    };
-    if is_known() {
+    if known_plugin(address).is_some() {
         return true;
     }
     let Some((path, base)) = system::library_at(address) else {
