@@ -1,4 +1,5 @@
-"""Records the ops that a program runs: `sp-gen coverage` puts the folder of this file first in PYTHONPATH, as `sitecustomize`.
+"""Records the ops that a program runs: `sp-gen coverage` puts the folder of this file first in PYTHONPATH, as `sitecustomize`. For a
+SavedModel `model.py` imports it, and starts the recording itself.
 
 SP_COVERAGE_FOLDER is the folder for one JSON file of each process that uses TensorFlow. SP_COVERAGE_SECONDS ends the recording
 earlier than the process. The program runs as it is: recording begins when TensorFlow initializes its devices.
@@ -175,29 +176,36 @@ def add(sums, key, nanoseconds):
 
 def nodes(metadata):
     """Returns op, device type, types of attributes, and the names of the nodes that have all of them."""
-    from tensorflow.core.framework import types_pb2
-
     rows = {}
     for graph in metadata.partition_graphs:
         for node in graph.node:
             device = DEVICE_TYPE.search(node.device)
-            types = {
-                name: types_pb2.DataType.Name(value.type)[3:].lower()
-                for name, value in node.attr.items()
-                if value.WhichOneof("value") == "type"
-            }
-            key = (node.op, device.group(1) if device else "", tuple(sorted(types.items())))
+            types = {name: types_of(value) for name, value in node.attr.items()}
+            types = tuple(sorted((name, text) for name, text in types.items() if text))
+            key = (node.op, device.group(1) if device else "", types)
             rows.setdefault(key, set()).add(node.name)
     return [[op, device, dict(types), sorted(names)] for (op, device, types), names in rows.items()]
 
 
+def types_of(value):
+    """Returns the type of an attribute, or each type of its list once; empty if it has none."""
+    kind = value.WhichOneof("value")
+    numbers = [value.type] if kind == "type" else value.list.type if kind == "list" else ()
+    return ",".join(dict.fromkeys(map(type_name, numbers)))
+
+
+def type_name(number):
+    from tensorflow.core.framework import types_pb2
+
+    return types_pb2.DataType.Name(number)[3:].lower()
+
+
 def registered(ops):
     """Returns for each op its kernels: device type, allowed types of attributes, label."""
-    from tensorflow.core.framework import types_pb2
     from tensorflow.python.framework import kernels
 
     def row(kernel):
-        allowed = {it.name: [types_pb2.DataType.Name(number)[3:].lower() for number in it.allowed_values.list.type] for it in kernel.constraint}
+        allowed = {it.name: [type_name(number) for number in it.allowed_values.list.type] for it in kernel.constraint}
         return [kernel.device_type, allowed, kernel.label]
 
     return {op: [row(kernel) for kernel in kernels.get_registered_kernels_for_op(op).kernel] for op in sorted(ops)}
@@ -236,6 +244,7 @@ def has_text(path, text):
         return content.find(text) >= 0
 
 
-run_hidden_sitecustomize()
-if FOLDER:
-    sys.meta_path.insert(0, ContextFinder())
+if __name__ == "sitecustomize":
+    run_hidden_sitecustomize()
+    if FOLDER:
+        sys.meta_path.insert(0, ContextFinder())
