@@ -29,7 +29,9 @@ for _ in range(5):
     step(x)
 for number in tf.data.Dataset.range(3):
     tf.exp(tf.cast(number, tf.float32))
-tf.function(lambda x: tf.cast(x, tf.float64))(x)
+casts = tf.function(lambda x: (tf.cast(tf.cast(x, tf.float64) + 1, tf.int32), tf.cast(tf.nn.relu(x), tf.float64)))
+for _ in range(2):
+    casts(x)
 with tf.device("/CPU:0"):
     tf.math.log(x)
 tf.linalg.solve(tf.eye(3), tf.ones((3, 1)))
@@ -76,15 +78,15 @@ def test_each_op_has_the_kernel_that_computed_it(rows):
 
 
 def test_calls_are_those_of_the_program(rows):
-    assert (rows["Relu"]["calls"], rows["MatMul"]["calls"], rows["Exp"]["calls"]) == (5, 10, 3)
+    assert (rows["Relu"]["calls"], rows["MatMul"]["calls"], rows["Exp"]["calls"]) == (7, 10, 3)
     assert (rows["Log"]["calls"], rows["MatrixSolve"]["calls"]) == (1, 1)
     assert all(row["nanoseconds"] > 0 for row in (rows["Relu"], rows["MatMul"], rows["Log"]))
 
 
 def test_kernels_of_all_types_have_those_of_the_nodes(report):
     casts = {row["types"]: row["calls"] for row in report["rows"] if row["op"] == "Cast" and row["class"] == "reference"}
-    # One call in a graph, three in eager mode.
-    assert casts == {"DstT=double SrcT=float": 1, "DstT=float SrcT=int64": 3}
+    # Two calls of a graph with three nodes, three calls in eager mode.
+    assert casts == {"DstT=double SrcT=float": 4, "DstT=int32 SrcT=double": 2, "DstT=float SrcT=int64": 3}
 
 
 def test_staging_copies_are_counted():
@@ -161,6 +163,8 @@ def test_signatures_of_a_saved_model_are_called_after_its_load(tmp_path):
     classes = {op: rows[op]["class"] for op in ("Relu", "MatMul", "MatrixSolve")}
     assert classes == {"Relu": "own", "MatMul": "reference", "MatrixSolve": "absent"}
     assert [rows[op]["calls"] for op in (*classes, "StringLength")] == [3, 3, 3, 3], rows
+    # A SavedModel omits attributes with their default.
+    assert rows["Transpose"]["types"] == "T=float Tperm=int32"
     assert not {"RestoreV2", "AssignVariableOp"} & set(rows), rows
 
 

@@ -33,10 +33,11 @@ pub fn counted_rows(
     let mut groups = groups(sites);
     let time: u64 = sites.iter().map(|it| it.nanoseconds).sum();
     let calls: u64 = kernels.iter().map(|it| it.calls).sum();
-    // The host's time is that of each node; a profiler has one time of the op.
-    let mean = match profiled {
-        Some(_) => 1.0,
-        None => time as f64 / calls.max(1) as f64,
+    // A profiler may have the time of the op only.
+    let has_rates = profiled.is_none() || sites.iter().all(|it| it.is_profiled);
+    let mean = match has_rates {
+        true => time as f64 / calls.max(1) as f64,
+        false => 1.0,
     };
     // A kernel with more constraints has fewer nodes to choose from.
     let mut kernels = kernels.to_vec();
@@ -45,7 +46,7 @@ pub fn counted_rows(
     for kernel in kernels {
         for (calls, index) in divide(kernel, &mut groups) {
             let group = index.map(|it| &groups[it]);
-            let rate = group.filter(|_| profiled.is_none()).map(Group::rate);
+            let rate = group.filter(|_| has_rates).map(Group::rate);
             let types = group.map_or(&kernel.types, |it| it.types);
             rows.push((counted_row(kernel, types, calls), rate.unwrap_or(mean)));
         }

@@ -44,6 +44,9 @@ pub struct Process {
     /// Calls and nanoseconds of ops on devices, as the plugin's profiler has them.
     #[serde(default)]
     pub device: Vec<(String, u64, u64)>,
+    /// The same of nodes on devices, if the plugin's profiler has their names: name, op, calls, nanoseconds.
+    #[serde(default)]
+    pub device_nodes: Vec<(String, String, u64, u64)>,
     /// The kernels of each op.
     pub registered: BTreeMap<String, Vec<RegisteredKernel>>,
     /// The plugins: path, and the report of calls of one that has it.

@@ -19,7 +19,7 @@ pub fn of_process(process: &Process) -> Vec<Row> {
     for kernel in kernels.iter().filter(|it| it.calls > 0) {
         called.entry(&kernel.op).or_default().push(kernel);
     }
-    let mut sites = sites::in_graphs(process);
+    let mut sites = sites::executed(process);
     sites::add_eager_calls(&mut sites, process, &called);
     let (host, device): (Vec<_>, Vec<_>) = sites.into_iter().partition(|it| it.device_type == CPU);
     let mut rows: Vec<Row> = host.iter().map(|it| host_row(process, it)).collect();

@@ -3,7 +3,7 @@
 use super::call_report::KernelCalls;
 use super::process::{CPU, Process, Types};
 use super::row::{Class, Row};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Nodes that move values between functions and devices: no device computes them.
 const TRANSFERS: [&str; 11] = [
@@ -25,6 +25,8 @@ pub struct Site<'p> {
     pub op: &'p str,
     pub types: &'p Types,
     pub device_type: &'p str,
+    /// True if calls and time are those of the plugin's profiler, which has those of eager mode too.
+    pub is_profiled: bool,
     pub calls: u64,
     pub nanoseconds: u64,
 }
@@ -42,23 +44,40 @@ impl Site<'_> {
 /// The called kernels of each op.
 pub type CalledKernels<'k> = HashMap<&'k str, Vec<&'k KernelCalls>>;
 
-/// Returns the places of all nodes, with their calls in graphs.
-pub fn in_graphs(process: &Process) -> Vec<Site<'_>> {
-    let executed = process.executed.iter();
-    let executed: HashMap<(&str, &str), (u64, u64)> = executed
+/// Calls and nanoseconds of nodes, by name and op.
+type NodeSums<'p> = HashMap<(&'p str, &'p str), (u64, u64)>;
+
+fn node_sums(nodes: &[(String, String, u64, u64)]) -> NodeSums<'_> {
+    let nodes = nodes.iter();
+    nodes
         .map(|(name, op, calls, time)| ((name.as_str(), op.as_str()), (*calls, *time)))
-        .collect();
+        .collect()
+}
+
+/// Returns the places of all nodes: those on a device with their calls by the plugin's profiler, the others with those in graphs.
+pub fn executed(process: &Process) -> Vec<Site<'_>> {
+    let (on_host, on_device) = (
+        node_sums(&process.executed),
+        node_sums(&process.device_nodes),
+    );
+    let profiled: HashSet<&str> = on_device.keys().map(|(_, op)| *op).collect();
+    let is_profiled = |op: &str, device: &str| device != CPU && profiled.contains(op);
     let nodes = process.nodes.iter();
     let nodes = nodes.filter(|(op, ..)| !TRANSFERS.contains(&op.as_str()));
     // Nodes of several functions may have one name: each has an equal part of the calls.
-    let mut sharing: HashMap<(&str, &str), u64> = HashMap::new();
-    for key in nodes.clone().flat_map(|(op, .., names)| keys(op, names)) {
-        *sharing.entry(key).or_default() += 1;
+    let mut sharing: HashMap<_, u64> = HashMap::new();
+    for (op, device, _, names) in nodes.clone() {
+        for key in keys(op, names) {
+            *sharing.entry((is_profiled(op, device), key)).or_default() += 1;
+        }
     }
     let mut sites = Vec::new();
     for (op, device_type, types, names) in nodes {
+        let is_profiled = is_profiled(op, device_type);
+        let sums = if is_profiled { &on_device } else { &on_host };
         let parts = keys(op, names).filter_map(|key| {
-            let ((calls, time), count) = (executed.get(&key)?, sharing.get(&key)?);
+            let (calls, time) = sums.get(&key)?;
+            let count = sharing.get(&(is_profiled, key))?;
             Some((calls.div_ceil(*count), time / count))
         });
         let (calls, nanoseconds) = parts.fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
@@ -66,6 +85,7 @@ pub fn in_graphs(process: &Process) -> Vec<Site<'_>> {
             op,
             types,
             device_type,
+            is_profiled,
             calls,
             nanoseconds,
         });
@@ -78,8 +98,8 @@ fn keys<'p>(op: &'p str, names: &'p [String]) -> impl Iterator<Item = (&'p str, 
     names.iter().map(move |name| (name.as_str(), op))
 }
 
-/// Adds the calls in eager mode. The profiler has them by op: those on the device are the ones that the plugin counted and that
-/// no graph made, the rest is the CPU's.
+/// Adds the calls in eager mode. The profiler has them by op: those on the device are the ones of a node with the op's name in the
+/// plugin's profile, or else those that the plugin counted and that no graph made; the rest is the CPU's.
 pub fn add_eager_calls(sites: &mut [Site<'_>], process: &Process, called: &CalledKernels<'_>) {
     for (op, calls, nanoseconds) in &process.eager {
         let of_op = |it: &&mut Site<'_>| it.op == op;
@@ -87,12 +107,14 @@ pub fn add_eager_calls(sites: &mut [Site<'_>], process: &Process, called: &Calle
         let all: Vec<&mut Site<'_>> = sites.iter_mut().filter(of_op).collect();
         let (mut device, mut host): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|it| on_device(it));
+        let is_profiled = device.iter().any(|it| it.is_profiled);
         let in_graphs: u64 = device.iter().map(|it| it.calls).sum();
         let counted = called.get(op.as_str());
         let counted: Option<u64> = counted.map(|it| it.iter().map(|it| it.calls).sum());
         let device_calls = match (device.is_empty(), host.is_empty(), counted) {
             (true, ..) => 0,
             (_, true, _) => *calls,
+            _ if is_profiled => profiled_eager_calls(process, op).min(*calls),
             (_, _, Some(counted)) => counted.saturating_sub(in_graphs).min(*calls),
             (_, _, None) => calls / 2,
         };
@@ -100,10 +122,19 @@ pub fn add_eager_calls(sites: &mut [Site<'_>], process: &Process, called: &Calle
             0 => 0,
             calls => (u128::from(*nanoseconds) * u128::from(part) / u128::from(*calls)) as u64,
         };
-        spread(&mut device, device_calls, time(device_calls));
+        if !is_profiled {
+            spread(&mut device, device_calls, time(device_calls));
+        }
         let host_calls = calls - device_calls;
         spread(&mut host, host_calls, time(host_calls));
     }
+}
+
+/// Returns the calls of an op in eager mode, whose node has the op's name, by the plugin's profiler.
+fn profiled_eager_calls(process: &Process, op: &str) -> u64 {
+    let mut nodes = process.device_nodes.iter();
+    let eager = nodes.find(|(node, of, ..)| node == op && of == op);
+    eager.map_or(0, |it| it.2)
 }
 
 /// Adds calls and their time to sites in equal parts; the first ones have what cannot be divided. Sites that no graph has executed

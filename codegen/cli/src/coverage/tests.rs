@@ -207,6 +207,35 @@ fn calls_of_a_kernel_of_all_types_are_those_of_the_nodes() {
     assert_eq!(classes, [(Class::Own, 5), (Class::Reference, 2)]);
 }
 
+/// An op on both devices: six calls in graphs and two in eager mode on the device, one in eager mode on the CPU.
+#[test]
+fn nodes_on_a_device_have_calls_and_time_of_its_profile() {
+    let mut process = process();
+    process["nodes"] = json!([
+        ["Cast", "MYACCEL", {"SrcT": "half", "DstT": "float"}, ["f/up", "g/up"]],
+        ["Cast", "MYACCEL", {"SrcT": "float", "DstT": "half"}, ["f/down", "Cast"]],
+        ["Cast", "CPU", {"SrcT": "string", "DstT": "half"}, []],
+    ]);
+    process["executed"] = json!([]);
+    process["eager"] = json!([["Cast", 3, 30]]);
+    process["device"] = json!([["Cast", 8, 700]]);
+    process["device_nodes"] = json!([
+        ["f/up", "Cast", 2, 200],
+        ["g/up", "Cast", 3, 300],
+        ["f/down", "Cast", 1, 100],
+        ["Cast", "Cast", 2, 100],
+    ]);
+    process["plugins"][0][1] =
+        "Cast calls=8 staged=0 staged_bytes=0 staged_us=0 owner=sp_cpu\n".into();
+    let expected = [
+        ("DstT=float SrcT=half", 5, 500),
+        ("DstT=half SrcT=float", 3, 200),
+        ("DstT=half SrcT=string", 1, 10),
+    ];
+    let expected = expected.map(|(types, calls, time)| (types.to_owned(), calls, time));
+    assert_eq!(rows_of(&report(&process), "Cast"), expected);
+}
+
 #[test]
 fn kernel_without_an_executed_node_has_its_own_types() {
     let mut process = process();
