@@ -2,7 +2,7 @@
 
 use crate::console::{print, warning};
 use crate::coverage::recorder::{self, Recorded};
-use crate::coverage::{self, Baseline, CoverageReport, Input, InputError, Regression};
+use crate::coverage::{self, Baseline, CoverageInput, CoverageReport, InputError, Regression};
 use crate::diagnostic::{CommandOutcome, Result};
 use clap::ValueEnum;
 use miette::IntoDiagnostic;
@@ -74,15 +74,15 @@ pub struct Args {
 /// Runs the program or the model, or reads the capture, and prints the report.
 pub fn run(args: Args) -> Result {
     let baseline = args.baseline.as_deref().map(Baseline::read).transpose()?;
-    let input = args.input.as_deref().map(Input::find).transpose()?;
+    let input = args.input.as_deref().map(CoverageInput::find).transpose()?;
     // Ctrl-C ends the program, whose record is then still printed.
-    let _delay = (!matches!(input, Some(Input::Capture(_)))).then(delay_signals);
+    let _delay = (!matches!(input, Some(CoverageInput::Capture(_)))).then(delay_signals);
     let (report, has_failed) = match input {
         None => recorded(
             "the program",
             &recorder::record(&args.program, args.seconds)?,
         ),
-        Some(Input::Model(path)) => {
+        Some(CoverageInput::Model(path)) => {
             let python = args.python.as_deref().unwrap_or(Path::new("python3"));
             let recorded = recorder::record_model(python, path, args.seconds)?;
             if recorded.processes.is_empty() && !recorded.status.success() {
@@ -91,10 +91,10 @@ pub fn run(args: Args) -> Result {
             }
             self::recorded("a signature", &recorded)
         }
-        Some(Input::Capture(path)) if args.python.is_some() || args.seconds.is_some() => {
+        Some(CoverageInput::Capture(path)) if args.python.is_some() || args.seconds.is_some() => {
             return Err(InputError::Options(path.to_owned()).into());
         }
-        Some(Input::Capture(path)) => (captured(path)?, false),
+        Some(CoverageInput::Capture(path)) => (captured(path)?, false),
     };
     if report.rows.is_empty() || report.device_types.is_empty() {
         return Ok(CommandOutcome::Incomplete);

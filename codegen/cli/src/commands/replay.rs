@@ -3,7 +3,7 @@
 use super::TextOrJson;
 use crate::console::{note, print};
 use crate::diagnostic::{CommandOutcome, Result};
-use crate::replay::{self, Calls, ReplayError, ReplayOptions, Verdict};
+use crate::replay::{self, ReplayError, ReplayOptions, ReplayedCalls, Verdict};
 use sp_data::release::Release;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -87,7 +87,7 @@ pub fn run(args: Args) -> Result {
     if let Some(output) = args.reduce.as_ref().filter(|it| it.exists()) {
         return Err(ReplayError::ExistingFile(output.clone()).into());
     }
-    let calls = args.call.map_or(Calls::All, Calls::One);
+    let calls = args.call.map_or(ReplayedCalls::All, ReplayedCalls::One);
     let Some(replayed) = replay::replay(&options, calls)? else {
         return Ok(CommandOutcome::Incomplete);
     };

@@ -1,11 +1,11 @@
 //! The kernels of a capture: its rows, and the types and the author of each call.
 
 use super::device_rows::counted_row;
-use super::owners::Owners;
+use super::owners::KernelOwners;
 use super::process::Types;
 use super::row::{Class, Row};
 use super::rows::merged;
-use super::{CoverageReport, Source};
+use super::{CoverageReport, ReportSource};
 use sp_host::{DType, Op, escape_control};
 use sp_ir::Release;
 use sp_layer::capture::{CaptureError, CaptureReader};
@@ -14,13 +14,13 @@ use sp_ops::{Argument, ArgumentType, DataType, ElementType};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// The kernels of a capture, from the process that was read last.
+/// The created kernels of the process whose records are read, and the owners of all processes.
 #[derive(Debug, Default)]
 pub struct CapturedKernels {
     release: String,
     created: BTreeMap<u64, Types>,
-    /// The owners of each process. A process has them behind its calls.
-    owners: Vec<Owners>,
+    /// The owners of each process, which are read first: a report is behind the calls.
+    owners: Vec<KernelOwners>,
     process: usize,
 }
 
@@ -34,10 +34,10 @@ impl CapturedKernels {
         let mut reader = CaptureReader::open(path)?;
         while let Some((record, _)) = reader.next_record()? {
             match record {
-                Record::Process(..) => owners.push(Owners::default()),
+                Record::Process(..) => owners.push(KernelOwners::default()),
                 Record::Report(text) => {
                     if let Some(last) = owners.last_mut() {
-                        *last = Owners::from_report(&text);
+                        *last = KernelOwners::from_report(&text);
                     }
                 }
                 _ => {}
@@ -162,7 +162,7 @@ pub fn read_capture(path: &Path) -> Result<CoverageReport, CaptureError> {
     let unknown = kernels.owners.iter().filter(|it| it.are_unknown());
     failures.extend(unknown.map(|_| UNKNOWN_OWNERS.to_owned()));
     Ok(CoverageReport {
-        source: Source::Capture,
+        source: ReportSource::Capture,
         rows: merged([rows.collect()].into_iter()),
         release: escape_control(&kernels.release),
         device_types,

@@ -1,7 +1,7 @@
 //! The report as one self-contained HTML page.
 
 use super::text::{milliseconds, why};
-use super::{Class, CoverageReport, Row, Source};
+use super::{Class, CoverageReport, ReportSource, Row};
 use askama::Template;
 
 #[derive(Template)]
@@ -22,7 +22,7 @@ struct ClassView {
 
 impl CoveragePage<'_> {
     fn is_capture(&self) -> bool {
-        self.report.source == Source::Capture
+        self.report.source == ReportSource::Capture
     }
 
     fn share(&self, row: &Row) -> String {

@@ -33,14 +33,14 @@ errors! {
 
 /// An input that exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Input<'p> {
+pub enum CoverageInput<'p> {
     /// The folder of a SavedModel.
     Model(&'p Path),
     /// The file of a capture, which may be damaged.
     Capture(&'p Path),
 }
 
-impl<'p> Input<'p> {
+impl<'p> CoverageInput<'p> {
     /// Returns the input at `path`.
     ///
     /// # Errors
@@ -53,7 +53,7 @@ impl<'p> Input<'p> {
             source,
         })?;
         if !metadata.is_dir() {
-            // Another error is that of a capture.
+            // `read_capture` reports another error.
             return match CaptureReader::open(path) {
                 Err(CaptureError::NoCapture(_)) => Err(InputError::NoCapture(owned())),
                 _ => Ok(Self::Capture(path)),

@@ -1,8 +1,9 @@
 //! The ops of a program by the kernel that computed them: the library of the command `coverage`.
 //!
-//! They are those of a program, of the signatures of a SavedModel, or of a capture of `sp-gen layer`. A text in Python records a program that runs as it is ([`recorder`]): TensorFlow's own metadata has the device and the types of
-//! each node, its profiler the calls and the time on the host, a plugin of sp-gen the calls of each kernel with its owner. [`rows`]
-//! joins them.
+//! They are those of a program, of the signatures of a SavedModel, or of a capture of `sp-gen layer` ([`read_capture`]). A text in
+//! Python records a program that runs as it is ([`recorder`]): TensorFlow's own metadata has the device and the types of each node, its
+//! profiler the calls and the time on the host, a plugin's profiler those on the device, a plugin of sp-gen the calls of each kernel with
+//! its owner. [`rows`] joins them.
 
 mod baseline;
 mod call_report;
@@ -22,7 +23,7 @@ mod text;
 pub use baseline::{Baseline, BaselineError, Regression};
 pub use captured::{CapturedKernels, read_capture};
 pub use html::print as print_html;
-pub use input::{Input, InputError};
+pub use input::{CoverageInput, InputError};
 pub use json::print as print_json;
 pub use process::Process;
 pub use row::{Class, Row};
@@ -32,7 +33,7 @@ use std::collections::BTreeSet;
 
 /// The source of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub enum ReportSource {
     /// A program, or the signatures of a SavedModel.
     Program,
     /// A capture, which has the calls of the plugin's kernels only.
@@ -43,7 +44,7 @@ pub enum Source {
 #[derive(Debug)]
 pub struct CoverageReport {
     /// The source.
-    pub source: Source,
+    pub source: ReportSource,
     /// The release of TensorFlow.
     pub release: String,
     /// The device types other than the CPU.
@@ -63,7 +64,7 @@ impl CoverageReport {
         let failures = processes.iter().filter_map(Process::failure);
         let release = processes.iter().find_map(|it| it.release.clone());
         Self {
-            source: Source::Program,
+            source: ReportSource::Program,
             release: release.unwrap_or_default(),
             device_types: devices.map(str::to_owned).collect(),
             processes: processes.len(),
@@ -72,9 +73,9 @@ impl CoverageReport {
         }
     }
 
-    /// Returns true if the source has the ops of a class. A capture has none that another one than the plugin has computed.
+    /// Returns true if the source has the ops of a class. A capture has those of the plugin's kernels only.
     pub fn has(&self, class: Class) -> bool {
-        self.source == Source::Program || class.is_of_plugin()
+        self.source == ReportSource::Program || class.is_of_plugin()
     }
 
     /// Returns the time in nanoseconds of the ops that a kernel of the author computes or could compute.

@@ -6,11 +6,11 @@ use super::row::Class;
 
 /// The kernels that a process has called.
 #[derive(Debug, Default)]
-pub struct Owners {
+pub struct KernelOwners {
     kernels: Option<Vec<KernelCalls>>,
 }
 
-impl Owners {
+impl KernelOwners {
     /// Returns the owners of a report, which is empty if the plugin has none.
     pub fn from_report(report: &str) -> Self {
         let kernels = call_report::parse(report).into_iter();

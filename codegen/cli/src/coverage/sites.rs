@@ -1,4 +1,4 @@
-//! The nodes of a process with their calls, from the profile of the host.
+//! The nodes of a process with their calls, from the profiles of the host and of devices.
 
 use super::call_report::KernelCalls;
 use super::process::{CPU, Process, Types};
@@ -133,7 +133,7 @@ pub fn add_eager_calls(sites: &mut [Site<'_>], process: &Process, called: &Calle
 /// Returns the calls of an op in eager mode, whose node has the op's name, by the plugin's profiler.
 fn profiled_eager_calls(process: &Process, op: &str) -> u64 {
     let mut nodes = process.device_nodes.iter();
-    let eager = nodes.find(|(node, of, ..)| node == op && of == op);
+    let eager = nodes.find(|(node, node_op, ..)| node == op && node_op == op);
     eager.map_or(0, |it| it.2)
 }
 

@@ -19,7 +19,7 @@ pub use child::run_child;
 pub use json::print as print_json;
 pub use list::list;
 pub use outcome::{CallOutcome, Verdict};
-pub use process::{Calls, Replayed, replay};
+pub use process::{Replayed, ReplayedCalls, replay};
 pub use reduce::reduce;
 pub use text::print as print_text;
 

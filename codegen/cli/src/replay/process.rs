@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 /// The calls of a capture that are repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Calls<'c> {
+pub enum ReplayedCalls<'c> {
     /// All of them.
     All,
     /// One, by its number.
@@ -30,7 +30,7 @@ pub enum Calls<'c> {
     Trial(&'c [u64]),
 }
 
-impl Calls<'_> {
+impl ReplayedCalls<'_> {
     /// Returns the numbers of the calls, or `None` for all.
     fn numbers(&self) -> Option<&[u64]> {
         match self {
@@ -71,9 +71,9 @@ impl Replayed {
 /// # Errors
 /// Returns an error if the capture is not complete or has no such call, if a child cannot be started, or if the plugin ends it
 /// before the first call.
-pub fn replay(options: &ReplayOptions, calls: Calls<'_>) -> Result<Option<Replayed>> {
+pub fn replay(options: &ReplayOptions, calls: ReplayedCalls<'_>) -> Result<Option<Replayed>> {
     let limit = match calls {
-        Calls::Trial(_) => None,
+        ReplayedCalls::Trial(_) => None,
         _ => check(&options.capture, calls)?,
     };
     let folder = removed_on_signal(tempfile::tempdir).map_err(ReplayError::Child)?;
@@ -91,10 +91,10 @@ pub fn replay(options: &ReplayOptions, calls: Calls<'_>) -> Result<Option<Replay
         fs::write(&results, "").map_err(ReplayError::Child)?;
         let after = replayed.outcomes.last().map_or(0, |it| it.call);
         let mut command = command(options, &results, after)?;
-        if calls != Calls::All {
+        if calls != ReplayedCalls::All {
             command.env(CALLS, folder.path().join("calls"));
         }
-        if matches!(calls, Calls::Trial(_)) {
+        if matches!(calls, ReplayedCalls::Trial(_)) {
             command.stderr(Stdio::null());
         }
         let ended = run(&mut command, &results, options.timeout).map_err(ReplayError::Child)?;
@@ -116,7 +116,7 @@ pub fn replay(options: &ReplayOptions, calls: Calls<'_>) -> Result<Option<Replay
 }
 
 /// Reads the whole capture, which must have the calls; returns the limit at which it was cut.
-fn check(path: &Path, calls: Calls<'_>) -> Result<Option<u64>> {
+fn check(path: &Path, calls: ReplayedCalls<'_>) -> Result<Option<u64>> {
     let mut reader = CaptureReader::open(path)?;
     let (mut count, mut limit) = (0, None);
     while let Some((record, _)) = reader.next_record()? {
@@ -129,7 +129,7 @@ fn check(path: &Path, calls: Calls<'_>) -> Result<Option<u64>> {
     let capture = path.to_owned();
     match calls {
         _ if count == 0 => Err(ReplayError::Empty(capture).into()),
-        Calls::One(call) if call > count => Err(ReplayError::NoCall {
+        ReplayedCalls::One(call) if call > count => Err(ReplayError::NoCall {
             capture,
             call,
             calls: count,

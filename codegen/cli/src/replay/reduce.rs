@@ -1,6 +1,6 @@
 //! The fewest calls of a capture with which one still fails.
 
-use super::process::{Calls, Replayed, replay};
+use super::process::{Replayed, ReplayedCalls, replay};
 use super::{ReplayError, ReplayOptions};
 use miette::Result;
 use sp_layer::capture::{CaptureError, CaptureReader, CaptureWriter};
@@ -29,7 +29,7 @@ pub fn reduce(
 /// Returns true if `failed` still fails after `before`.
 fn fails(options: &ReplayOptions, before: &[u64], failed: u64) -> Result<bool> {
     let calls = [before, &[failed]].concat();
-    let replayed = replay(options, Calls::Trial(&calls))?;
+    let replayed = replay(options, ReplayedCalls::Trial(&calls))?;
     Ok(replayed.is_some_and(|it| it.failures().any(|it| it.call == failed)))
 }
 
