@@ -8,6 +8,7 @@ import json
 import os
 import platform
 import shutil
+import struct
 import subprocess
 import sys
 import sysconfig
@@ -182,6 +183,56 @@ def test_wrong_kernel_is_named_and_reduced_to_its_call(capture, wrong_plugin, tm
     assert "output 0 differs at [0, 0]" in finding["detail"], finding
     report, status = replay(small, wrong_plugin)
     assert (status, report["calls"]) == (1, 1), report
+
+
+def listed(capture):
+    """Returns the lines of the calls of a capture."""
+    process = subprocess.run([os.environ["SP_GEN"], "replay", capture, "--list"], capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
+    return process.stdout.splitlines()
+
+
+def test_list_has_each_call_with_the_author_of_its_kernel(capture, plugin):
+    lines = listed(capture)
+    (number, line) = next((number, line) for number, line in enumerate(lines, 1) if line.split()[1] == "Relu")
+    assert line.startswith(f'{number} Relu "') and line.endswith("activation\" (FLOAT[4, 8]) -> (FLOAT[4, 8]) own"), line
+    assert all(line.endswith(" reference") for line in lines if line.split()[1] == "MatMul"), lines
+    report, status = replay(capture, plugin, "--call", number)
+    assert (status, report["calls"], report["ops"][0]["op"]) == (0, 1, "Relu"), report
+
+
+def test_coverage_of_a_capture_has_its_calls_by_the_author_of_the_kernel(capture):
+    process = subprocess.run([os.environ["SP_GEN"], "coverage", capture, "--format", "json"], capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
+    report = json.loads(process.stdout)
+    assert report["device_types"] == ["MYACCEL"] and "cpu" in report["unknown_classes"], report
+    rows = {row["op"]: row for row in report["rows"]}
+    assert (rows["Relu"]["class"], rows["Relu"]["types"], rows["Relu"]["calls"]) == ("own", "T=float", 3)
+    assert rows["MatMul"]["class"] == "reference" and rows["MatMul"]["nanoseconds"] > 0
+    assert sum(row["calls"] for row in report["rows"]) == len(listed(capture))
+
+
+def call_offsets(capture):
+    """Returns the offsets of the records of calls in a capture."""
+    content, offset, offsets = capture.read_bytes(), 12, []
+    while offset < len(content):
+        kind, length = struct.unpack_from("<IQ", content, offset)
+        offsets += [offset] if kind == 4 else []
+        offset += 12 + length + 8
+    return offsets
+
+
+def test_capture_ends_at_its_limit_and_is_read_up_to_then(layer, capture, plugin, tmp_path):
+    path, offsets = tmp_path / "cut.capture", call_offsets(capture)
+    limit = offsets[len(offsets) // 2]
+    process = layer("--capture", path, "--capture-limit", limit)
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.startswith("["), process.stdout
+    assert process.stderr.count("the capture has reached its limit of ") == 1, process.stderr
+    assert "; cut at the limit of " in process.stderr, process.stderr
+    report, status = replay(path, plugin)
+    assert status == 0 and report["capture_limit"] == limit, report
+    assert 0 < report["calls"] < len(offsets), report
 
 
 def test_existing_file_is_not_replaced_by_a_capture(layer, tmp_path):

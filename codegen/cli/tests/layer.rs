@@ -96,7 +96,20 @@ fn rejects_what_cannot_be_run() {
         return;
     }
     let nothing = ["--filter", "slots,SP_NoSuchTable.*"];
-    let cases: [(&[&str], &str); 4] = [
+    let cases: [(&[&str], &str); 6] = [
+        (
+            &[
+                &["--capture", "c", "--capture-limit", "4GB"][..],
+                &SHELL,
+                &["true"],
+            ]
+            .concat(),
+            "expected a size such as 512MiB or 4GiB",
+        ),
+        (
+            &[&["--capture-limit", "512MiB"][..], &SHELL, &["true"]].concat(),
+            "--capture <FILE>",
+        ),
         (
             &[&nothing[..], &SHELL, &["true"]].concat(),
             "no function, slot or group matches `SP_NoSuchTable.*`",

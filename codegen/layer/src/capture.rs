@@ -21,7 +21,7 @@ errors! {
 
         /// The file has another version of the format.
         Version { path: PathBuf, version: u32 }
-            = version: ("{} is a capture of format {version}, and this sp-gen reads format {}", path.display(), crate::runtime::capture::format::VERSION),
+            = version: ("{} is a capture of format {version}, and this sp-gen reads formats 1 to {}", path.display(), crate::runtime::capture::format::VERSION),
             help("read it with the sp-gen that wrote it, or capture again");
 
         /// The file is not complete.
@@ -161,6 +161,8 @@ pub struct JoinedCapture {
     pub omitted: u64,
     /// Processes whose last records may be missing.
     pub cut: u64,
+    /// The limit in bytes at which the capture of a process has ended.
+    pub limit: Option<u64>,
 }
 
 /// Joins the files of `folder`, one of each process, in the empty file `output`, whose path is for messages.
@@ -194,9 +196,13 @@ pub fn join(folder: &Path, path: &Path, output: File) -> Result<JoinedCapture, C
 
 impl JoinedCapture {
     fn count(&mut self, record: &Record) {
-        if let Record::Computed(call) = record {
-            self.calls += 1;
-            self.omitted += u64::from(!call.omitted.is_empty());
+        match record {
+            Record::Computed(call) => {
+                self.calls += 1;
+                self.omitted += u64::from(!call.omitted.is_empty());
+            }
+            Record::Cut(limit) => self.limit = Some(*limit),
+            _ => {}
         }
     }
 }

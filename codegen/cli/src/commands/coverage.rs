@@ -1,27 +1,33 @@
-//! `sp-gen coverage -- <PROGRAM>...`: the ops of a program by the kernel that computed them.
+//! `sp-gen coverage -- <PROGRAM>...`: the ops of a program, of a SavedModel or of a capture, by the kernel that computed them.
 
 use crate::console::{print, warning};
 use crate::coverage::recorder::{self, Recorded};
-use crate::coverage::{self, Baseline, CoverageReport, Regression};
+use crate::coverage::{self, Baseline, CoverageInput, CoverageReport, InputError, Regression};
 use crate::diagnostic::{CommandOutcome, Result};
 use clap::ValueEnum;
 use miette::IntoDiagnostic;
 use sp_system::temporary::delay_signals;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const NOTES: &str = "\
-The program runs unchanged, with any plugin and TensorFlow 2.5 or later; its output goes to stderr. TensorFlow's profiler records \
+A program runs unchanged, with any plugin and TensorFlow 2.5 or later; its output goes to stderr. TensorFlow's profiler records \
 it, so that a program that profiles itself cannot be recorded. Times are those of the plugin's profiler, or of the host. A plugin of sp-gen states which \
 kernels are its author's and which the reference's; each kernel of another plugin counts as the author's.
+
+Of a SavedModel each signature is called three times, with ones, or zeros for integers, of the stated shapes; a dimension that is not \
+stated is 1. A capture of `sp-gen layer` has the plugin's kernels only: the report states that the other classes are unknown.
 
 Examples:
   sp-gen coverage -- python train.py                              print what to write next
   sp-gen coverage --format html -- python train.py > page.html    write a page
   sp-gen coverage --format json -- python train.py > base.json    keep a report, for CI
   sp-gen coverage --baseline base.json -- python train.py         fail if an op has a worse kernel
+  sp-gen coverage saved_model --python venv/bin/python            call the signatures of a SavedModel
+  sp-gen coverage step.capture                                    print the kernels of a capture
 
-Exit status: 0 done, 1 an op has a worse kernel than in the baseline, or the program failed, 2 no process used a plugin's device.";
+Exit status: 0 done, 1 an op has a worse kernel than in the baseline, or the program or a signature failed, 2 no process used a plugin's \
+device, or the input is none.";
 
 /// Output format.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -38,9 +44,19 @@ enum CoverageFormat {
 #[derive(clap::Args)]
 #[command(after_help = NOTES)]
 pub struct Args {
+    /// A SavedModel or a capture, in place of a program
+    #[arg(
+        value_name = "MODEL|CAPTURE",
+        conflicts_with = "program",
+        required_unless_present = "program"
+    )]
+    input: Option<PathBuf>,
     /// The program that uses TensorFlow, and its arguments
-    #[arg(required = true, last = true, value_name = "PROGRAM")]
+    #[arg(last = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
+    /// The Python that loads a SavedModel [default: python3]
+    #[arg(long, value_name = "PYTHON", conflicts_with = "program")]
+    python: Option<PathBuf>,
     /// End the recording of each process after this time
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     seconds: Option<u64>,
@@ -55,14 +71,31 @@ pub struct Args {
     format: CoverageFormat,
 }
 
-/// Runs the program and prints the report.
+/// Runs the program or the model, or reads the capture, and prints the report.
 pub fn run(args: Args) -> Result {
     let baseline = args.baseline.as_deref().map(Baseline::read).transpose()?;
+    let input = args.input.as_deref().map(CoverageInput::find).transpose()?;
     // Ctrl-C ends the program, whose record is then still printed.
-    let _delay = delay_signals();
-    let recorded = recorder::record(&args.program, args.seconds)?;
-    let report = CoverageReport::new(&recorded.processes);
-    warn(&recorded, &report);
+    let _delay = (!matches!(input, Some(CoverageInput::Capture(_)))).then(delay_signals);
+    let (report, has_failed) = match input {
+        None => recorded(
+            "the program",
+            &recorder::record(&args.program, args.seconds)?,
+        ),
+        Some(CoverageInput::Model(path)) => {
+            let python = args.python.as_deref().unwrap_or(Path::new("python3"));
+            let recorded = recorder::record_model(python, path, args.seconds)?;
+            if recorded.processes.is_empty() && !recorded.status.success() {
+                // The process has printed why it called no signature.
+                return Ok(CommandOutcome::Incomplete);
+            }
+            self::recorded("a signature", &recorded)
+        }
+        Some(CoverageInput::Capture(path)) if args.python.is_some() || args.seconds.is_some() => {
+            return Err(InputError::Options(path.to_owned()).into());
+        }
+        Some(CoverageInput::Capture(path)) => (captured(path)?, false),
+    };
     if report.rows.is_empty() || report.device_types.is_empty() {
         return Ok(CommandOutcome::Incomplete);
     }
@@ -77,10 +110,50 @@ pub fn run(args: Args) -> Result {
         }
     }
     print(&text(&report, &regressions, &args)?)?;
-    Ok(match regressions.is_empty() && recorded.status.success() {
+    Ok(match regressions.is_empty() && !has_failed {
         true => CommandOutcome::Done,
         false => CommandOutcome::Found,
     })
+}
+
+/// Returns the report of a capture. Warns of what it lacks.
+fn captured(path: &Path) -> Result<CoverageReport> {
+    let report = coverage::read_capture(path)?;
+    warn_of_failures(&report);
+    if report.rows.is_empty() {
+        warning!(
+            "{} has no call of a kernel: there is no report",
+            path.display()
+        );
+    }
+    Ok(report)
+}
+
+fn warn_of_failures(report: &CoverageReport) {
+    for failure in &report.failures {
+        warning!("not recorded: {failure}");
+    }
+}
+
+/// Returns the report of recorded processes, and true if `subject` has failed. Warns of what the report lacks.
+fn recorded(subject: &str, recorded: &Recorded) -> (CoverageReport, bool) {
+    let report = CoverageReport::new(&recorded.processes);
+    let has_failed = !recorded.status.success();
+    if has_failed {
+        warning!(
+            "{subject} failed ({}): the report has the ops up to then",
+            recorded.status
+        );
+    }
+    warn_of_failures(&report);
+    if recorded.processes.is_empty() {
+        warning!("no process used TensorFlow in Python and ended by itself: there is no report");
+    } else if report.device_types.is_empty() {
+        warning!("TensorFlow lists no device of a plugin: `sp-gen doctor` finds out why");
+    } else if report.rows.is_empty() {
+        warning!("{subject} ran no op: there is no report");
+    }
+    (report, has_failed)
 }
 
 fn text(report: &CoverageReport, regressions: &[Regression], args: &Args) -> Result<String> {
@@ -93,24 +166,4 @@ fn text(report: &CoverageReport, regressions: &[Regression], args: &Args) -> Res
         true => text,
         false => text + &coverage::print_regressions(regressions),
     })
-}
-
-/// Warns of what the report lacks.
-fn warn(recorded: &Recorded, report: &CoverageReport) {
-    if !recorded.status.success() {
-        warning!(
-            "the program failed ({}): the report has the ops up to then",
-            recorded.status
-        );
-    }
-    for failure in &report.failures {
-        warning!("not recorded: {failure}");
-    }
-    if recorded.processes.is_empty() {
-        warning!("no process used TensorFlow in Python and ended by itself: there is no report");
-    } else if report.device_types.is_empty() {
-        warning!("TensorFlow lists no device of a plugin: `sp-gen doctor` finds out why");
-    } else if report.rows.is_empty() {
-        warning!("the program ran no op: there is no report");
-    }
 }

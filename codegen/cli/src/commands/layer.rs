@@ -32,6 +32,9 @@ pub struct Args {
     /// Write what each kernel computed to FILE, which must not exist, for `sp-gen replay`
     #[arg(long, value_name = "FILE")]
     capture: Option<PathBuf>,
+    /// End the capture of a process before its records have more bytes: a number, or one with KiB, MiB or GiB
+    #[arg(long, value_name = "SIZE", default_value = "4GiB", value_parser = parse_size, requires = "capture")]
+    capture_limit: u64,
     /// Check calls, and report those that break TensorFlow's contract
     #[arg(long)]
     validate: bool,
@@ -58,12 +61,30 @@ pub struct Args {
     program: Vec<OsString>,
 }
 
+/// Returns the number of bytes in a text such as `512MiB`.
+fn parse_size(text: &str) -> std::result::Result<u64, String> {
+    let (number, unit) = text.split_at(text.find(char::is_alphabetic).unwrap_or(text.len()));
+    let factor = match unit {
+        "" => Some(1),
+        "KiB" => Some(1 << 10),
+        "MiB" => Some(1 << 20),
+        "GiB" => Some(1_u64 << 30),
+        _ => None,
+    };
+    let number: Option<u64> = number.trim_end().parse().ok().filter(|it| *it > 0);
+    let size = number
+        .zip(factor)
+        .and_then(|(it, factor)| it.checked_mul(factor));
+    size.ok_or_else(|| "expected a size such as 512MiB or 4GiB".into())
+}
+
 /// Runs the program.
 pub fn run(args: Args) -> Result {
     let shows_nothing = args.trace.is_none() && args.capture.is_none() && !args.validate;
     let options = LayerOptions {
         trace: args.trace.or(shows_nothing.then(|| "-".into())),
         capture: args.capture,
+        capture_limit: args.capture_limit,
         validate: args.validate,
         plugin: args.plugin,
         filter: args.filter,

@@ -1,9 +1,9 @@
-//! `sp-gen replay FILE --plugin LIB`: repeats the kernel calls of a capture, and compares what they compute.
+//! `sp-gen replay FILE --plugin LIB`: repeats the kernel calls of a capture, and compares what they compute. `--list` prints them.
 
 use super::TextOrJson;
 use crate::console::{note, print};
 use crate::diagnostic::{CommandOutcome, Result};
-use crate::replay::{self, ReplayError, ReplayOptions, Verdict};
+use crate::replay::{self, ReplayError, ReplayOptions, ReplayedCalls, Verdict};
 use sp_data::release::Release;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,7 +13,9 @@ const NOTES: &str = "\
 captured attributes, inputs and values of variables, and their outputs are compared to the bit. Random results are not compared.
 
 Examples:
+  sp-gen replay step.capture --list                                        print a line for each call
   sp-gen replay step.capture --plugin libmine.so                           compare all calls
+  sp-gen replay step.capture --plugin libmine.so --call 27                 compare one call
   sp-gen replay step.capture --plugin libnew.so --tolerance 1e-5           another implementation
   sp-gen replay step.capture --plugin libmine.so --reduce small.capture    write the calls that a failure needs
 
@@ -28,8 +30,14 @@ pub struct Args {
     #[arg(value_name = "FILE")]
     capture: PathBuf,
     /// The plugin's library
-    #[arg(long, value_name = "LIB")]
-    plugin: PathBuf,
+    #[arg(long, value_name = "LIB", required_unless_present = "list")]
+    plugin: Option<PathBuf>,
+    /// Print each call: number, op, node, types and shapes, and whether its kernel was the author's (own) or the reference's
+    #[arg(long, conflicts_with_all = ["plugin", "call", "tolerance", "reduce", "release", "timeout", "format"])]
+    list: bool,
+    /// Repeat only this call, by its number
+    #[arg(long, value_name = "NUMBER", conflicts_with = "reduce", value_parser = clap::value_parser!(u64).range(1..))]
+    call: Option<u64>,
     /// Accept floating-point numbers that differ by at most X * (1 + the captured number) [default: to the bit]
     #[arg(long, value_name = "X", value_parser = parse_tolerance)]
     tolerance: Option<f64>,
@@ -55,17 +63,21 @@ fn parse_tolerance(text: &str) -> std::result::Result<f64, String> {
     }
 }
 
-/// Repeats the calls.
+/// Repeats the calls, or lists them.
 pub fn run(args: Args) -> Result {
+    let Some(plugin) = args.plugin else {
+        print(&replay::list(&args.capture)?)?;
+        return Ok(CommandOutcome::Done);
+    };
     // The loader searches its own folders for a name without a slash.
-    let library = args.plugin.canonicalize();
+    let library = plugin.canonicalize();
     let library = library.map_err(|error| {
-        let path = sp_host::escape_control(&args.plugin.display().to_string());
+        let path = sp_host::escape_control(&plugin.display().to_string());
         ReplayError::NoPlugin(format!("{path}: {error}"))
     })?;
     let options = ReplayOptions {
         capture: args.capture,
-        plugin: args.plugin,
+        plugin,
         library,
         release: args.release,
         tolerance: args.tolerance,
@@ -75,7 +87,8 @@ pub fn run(args: Args) -> Result {
     if let Some(output) = args.reduce.as_ref().filter(|it| it.exists()) {
         return Err(ReplayError::ExistingFile(output.clone()).into());
     }
-    let Some(replayed) = replay::replay(&options, None)? else {
+    let calls = args.call.map_or(ReplayedCalls::All, ReplayedCalls::One);
+    let Some(replayed) = replay::replay(&options, calls)? else {
         return Ok(CommandOutcome::Incomplete);
     };
     print(&match args.format {

@@ -31,6 +31,8 @@ errors! {
 #[derive(Deserialize)]
 struct BaselineJson {
     schema: u32,
+    #[serde(default)]
+    unknown_classes: Vec<Class>,
     rows: Vec<BaselineRow>,
 }
 
@@ -43,7 +45,11 @@ struct BaselineRow {
 
 /// The classes of an earlier run, by op and types.
 #[derive(Debug)]
-pub struct Baseline(HashMap<(String, String), Class>);
+pub struct Baseline {
+    classes: HashMap<(String, String), Class>,
+    /// The classes that it does not have, since it is the report of a capture.
+    unknown: Vec<Class>,
+}
 
 /// An op that is computed by a worse kernel than before.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -86,18 +92,27 @@ impl Baseline {
             let worst = classes.entry((row.op, row.types)).or_insert(row.class);
             *worst = row.class.max(*worst);
         }
-        Ok(Self(classes))
+        Ok(Self {
+            classes,
+            unknown: json.unknown_classes,
+        })
     }
 
     /// Returns the class up to which a row is none of the regressions. Kernels of one op may state other types, so that a row without
     /// its own one in the baseline has the worst one of the op.
     fn limit(&self, row: &super::Row) -> Class {
-        let own = self.0.get(&(row.op.clone(), row.types.clone())).copied();
+        let own = self
+            .classes
+            .get(&(row.op.clone(), row.types.clone()))
+            .copied();
         let of_op = || {
-            let rows = self.0.iter().filter(|((op, _), _)| *op == row.op);
+            let rows = self.classes.iter().filter(|((op, _), _)| *op == row.op);
             rows.map(|(_, class)| *class).max()
         };
-        own.or_else(of_op).unwrap_or(Class::Reference)
+        // An op of an unknown class may have run before.
+        let unknown = || self.unknown.contains(&row.class).then_some(row.class);
+        let known = own.or_else(of_op).or_else(unknown);
+        known.unwrap_or(Class::Reference)
     }
 
     /// Returns the ops that are computed by a worse kernel than in the baseline. A new op counts if no kernel on the device computes
@@ -107,7 +122,10 @@ impl Baseline {
         let regression = |row: &super::Row| Regression {
             op: row.op.clone(),
             types: row.types.clone(),
-            before: self.0.get(&(row.op.clone(), row.types.clone())).copied(),
+            before: self
+                .classes
+                .get(&(row.op.clone(), row.types.clone()))
+                .copied(),
             now: row.class,
         };
         rows.map(regression).collect()

@@ -1,5 +1,8 @@
 //! The report of calls that a plugin of sp-gen writes: a line for each kernel.
 
+use super::process::{Types, are_allowed};
+use super::row::Class;
+
 /// The crate that has the reference kernels.
 const REFERENCE: &str = "sp_cpu";
 
@@ -7,8 +10,8 @@ const REFERENCE: &str = "sp_cpu";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelCalls {
     pub op: String,
-    /// The types and other constraints, such as `T=float Tidx=int32`.
-    pub types: String,
+    /// The types that it was registered for, and its label: none of an attribute of which it serves all types.
+    pub types: Types,
     pub calls: u64,
     /// The calls with staging copies.
     pub staged: u64,
@@ -22,6 +25,24 @@ impl KernelCalls {
     pub fn is_reference(&self) -> bool {
         self.owner.as_deref() == Some(REFERENCE)
     }
+
+    /// Returns the class of its calls.
+    pub fn class(&self) -> Class {
+        match (self.staged > 0, self.is_reference()) {
+            (true, _) => Class::Staged,
+            (false, true) => Class::Reference,
+            (false, false) => Class::Own,
+        }
+    }
+
+    /// Returns true if the kernel computes nodes with these types.
+    pub fn allows(&self, types: &Types) -> bool {
+        let is_served = |(name, allowed): (&String, &String)| {
+            let is_allowed = |it: &str| allowed.split(',').any(|allowed| allowed == it);
+            types.get(name).is_none_or(|it| are_allowed(it, is_allowed))
+        };
+        self.types.iter().all(is_served)
+    }
 }
 
 /// Parses the lines of a report. One without a number of calls is left out.
@@ -33,7 +54,7 @@ pub fn parse(report: &str) -> Vec<KernelCalls> {
 fn parse_line(line: &str) -> Option<KernelCalls> {
     let mut words = line.split(' ');
     let op = words.next()?.to_owned();
-    let (mut types, mut owner) = (Vec::new(), None);
+    let (mut types, mut owner) = (Types::new(), None);
     let (mut calls, mut staged, mut staged_bytes) = (None, 0, 0);
     for (key, value) in words.filter_map(|it| it.split_once('=')) {
         let number = || value.parse().unwrap_or(0);
@@ -43,12 +64,12 @@ fn parse_line(line: &str) -> Option<KernelCalls> {
             "staged_bytes" => staged_bytes = number(),
             "owner" => owner = Some(value.to_owned()),
             "staged_us" | "behind" | "compared" | "different" => {}
-            _ => types.push(format!("{key}={}", type_names(value))),
+            _ => drop(types.insert(key.to_owned(), type_names(value))),
         }
     }
     Some(KernelCalls {
         op,
-        types: types.join(" "),
+        types,
         calls: calls?,
         staged,
         staged_bytes,
@@ -66,15 +87,17 @@ fn type_names(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::coverage::process::types_text;
 
     #[test]
     fn line_has_op_types_calls_and_owner() {
         let text = "Sum T=TF_FLOAT Tidx=TF_INT32 calls=3 staged=2 staged_bytes=64 staged_us=9 owner=sp_cpu compared=1 different=0\n\
                     NoTypes calls=0 staged=0 staged_bytes=0 staged_us=0 owner=myaccel\nnot a kernel\n";
         let [sum, other] = parse(text).try_into().unwrap();
-        assert_eq!((&*sum.op, &*sum.types), ("Sum", "T=float Tidx=int32"));
+        let types = types_text(&sum.types);
+        assert_eq!((&*sum.op, &*types), ("Sum", "T=float Tidx=int32"));
         assert_eq!((sum.calls, sum.staged, sum.staged_bytes), (3, 2, 64));
         assert!(sum.is_reference() && !other.is_reference());
-        assert_eq!((&*other.types, other.calls), ("", 0));
+        assert_eq!((other.types.len(), other.calls), (0, 0));
     }
 }

@@ -1,7 +1,7 @@
 //! The report as one self-contained HTML page.
 
 use super::text::{milliseconds, why};
-use super::{Class, CoverageReport, Row};
+use super::{Class, CoverageReport, ReportSource, Row};
 use askama::Template;
 
 #[derive(Template)]
@@ -15,11 +15,16 @@ struct CoveragePage<'a> {
 /// A class with its sums.
 struct ClassView {
     class: Class,
-    calls: u64,
+    /// The number of calls, or that it is unknown.
+    calls: String,
     share: String,
 }
 
 impl CoveragePage<'_> {
+    fn is_capture(&self) -> bool {
+        self.report.source == ReportSource::Capture
+    }
+
     fn share(&self, row: &Row) -> String {
         self.report.share(row.class, row.nanoseconds)
     }
@@ -50,9 +55,13 @@ pub fn print(report: &CoverageReport) -> askama::Result<String> {
 
 fn view(report: &CoverageReport, class: Class) -> ClassView {
     let (calls, nanoseconds) = report.sums(class);
+    let (calls, share) = match report.has(class) {
+        true => (calls.to_string(), report.share(class, nanoseconds)),
+        false => ("unknown".into(), "-".into()),
+    };
     ClassView {
         class,
         calls,
-        share: report.share(class, nanoseconds),
+        share,
     }
 }

@@ -15,6 +15,7 @@ struct CoverageJson<'a> {
     nanoseconds: u64,
     failures: &'a [String],
     classes: Vec<ClassJson>,
+    unknown_classes: Vec<Class>,
     regressions: &'a [Regression],
     rows: &'a [Row],
 }
@@ -29,15 +30,15 @@ struct ClassJson {
 /// Returns the report as JSON, with the ops that have a worse kernel than in a baseline.
 pub fn print(report: &CoverageReport, regressions: &[Regression]) -> String {
     let class = |class| {
-        let rows = report.rows.iter().filter(|it| it.class == class);
-        let (calls, nanoseconds) =
-            rows.fold((0, 0), |sum, it| (sum.0 + it.calls, sum.1 + it.nanoseconds));
+        let (calls, nanoseconds) = report.sums(class);
         ClassJson {
             class,
             calls,
             nanoseconds,
         }
     };
+    let (known, unknown) = Class::ALL.into_iter().partition(|it| report.has(*it));
+    let known: Vec<Class> = known;
     let json = CoverageJson {
         schema: SCHEMA,
         release: &report.release,
@@ -45,7 +46,8 @@ pub fn print(report: &CoverageReport, regressions: &[Regression]) -> String {
         processes: report.processes,
         nanoseconds: report.nanoseconds(),
         failures: &report.failures,
-        classes: Class::ALL.map(class).into_iter().collect(),
+        classes: known.into_iter().map(class).collect(),
+        unknown_classes: unknown,
         regressions,
         rows: &report.rows,
     };

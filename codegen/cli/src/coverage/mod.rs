@@ -1,30 +1,50 @@
 //! The ops of a program by the kernel that computed them: the library of the command `coverage`.
 //!
-//! A text in Python records a program that runs as it is ([`recorder`]): TensorFlow's own metadata has the device and the types of
-//! each node, its profiler the calls and the time on the host, a plugin of sp-gen the calls of each kernel with its owner. [`rows`]
-//! joins them.
+//! They are those of a program, of the signatures of a SavedModel, or of a capture of `sp-gen layer` ([`read_capture`]). A text in
+//! Python records a program that runs as it is ([`recorder`]): TensorFlow's own metadata has the device and the types of each node, its
+//! profiler the calls and the time on the host, a plugin's profiler those on the device, a plugin of sp-gen the calls of each kernel with
+//! its owner. [`rows`] joins them.
 
 mod baseline;
 mod call_report;
+mod captured;
+mod device_rows;
 mod html;
+mod input;
 mod json;
+mod owners;
 mod process;
 pub mod recorder;
+mod row;
 mod rows;
+mod sites;
 mod text;
 
 pub use baseline::{Baseline, BaselineError, Regression};
+pub use captured::{CapturedKernels, read_capture};
 pub use html::print as print_html;
+pub use input::{CoverageInput, InputError};
 pub use json::print as print_json;
 pub use process::Process;
-pub use rows::{Class, Row};
+pub use row::{Class, Row};
 pub use text::{print as print_text, print_regressions};
 
 use std::collections::BTreeSet;
 
+/// The source of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReportSource {
+    /// A program, or the signatures of a SavedModel.
+    Program,
+    /// A capture, which has the calls of the plugin's kernels only.
+    Capture,
+}
+
 /// The ops of all processes of a program.
 #[derive(Debug)]
 pub struct CoverageReport {
+    /// The source.
+    pub source: ReportSource,
     /// The release of TensorFlow.
     pub release: String,
     /// The device types other than the CPU.
@@ -33,7 +53,7 @@ pub struct CoverageReport {
     pub processes: usize,
     /// The rows: first those that a kernel of the author could replace, the longest first.
     pub rows: Vec<Row>,
-    /// The processes that could not be recorded, with the reason.
+    /// The processes that could not be recorded, with the reason, and what a capture lacks.
     pub failures: Vec<String>,
 }
 
@@ -44,12 +64,18 @@ impl CoverageReport {
         let failures = processes.iter().filter_map(Process::failure);
         let release = processes.iter().find_map(|it| it.release.clone());
         Self {
+            source: ReportSource::Program,
             release: release.unwrap_or_default(),
             device_types: devices.map(str::to_owned).collect(),
             processes: processes.len(),
             rows: rows::merged(processes.iter().map(rows::of_process)),
             failures: failures.collect(),
         }
+    }
+
+    /// Returns true if the source has the ops of a class. A capture has those of the plugin's kernels only.
+    pub fn has(&self, class: Class) -> bool {
+        self.source == ReportSource::Program || class.is_of_plugin()
     }
 
     /// Returns the time in nanoseconds of the ops that a kernel of the author computes or could compute.

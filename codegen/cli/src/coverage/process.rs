@@ -3,11 +3,22 @@
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The types of a node's attributes, by name, such as `T` and `float`.
+/// The types of a node's attributes, by name, such as `T` and `float`. A list has each of its types once, such as `float,int32`.
 pub type Types = BTreeMap<String, String>;
 
 /// Nodes: op, device type, types, names.
 pub type Node = (String, String, Types, Vec<String>);
+
+/// Returns the types as text, such as `T=float Tidx=int32`.
+pub fn types_text(types: &Types) -> String {
+    let types = types.iter().map(|(name, it)| format!("{name}={it}"));
+    types.collect::<Vec<_>>().join(" ")
+}
+
+/// Returns true if all types of an attribute are allowed.
+pub fn are_allowed(types: &str, is_allowed: impl Fn(&str) -> bool) -> bool {
+    types.split(',').all(is_allowed)
+}
 
 /// The device type of the host.
 pub const CPU: &str = "CPU";
@@ -33,6 +44,9 @@ pub struct Process {
     /// Calls and nanoseconds of ops on devices, as the plugin's profiler has them.
     #[serde(default)]
     pub device: Vec<(String, u64, u64)>,
+    /// The same of nodes on devices, if the plugin's profiler has their names: name, op, calls, nanoseconds.
+    #[serde(default)]
+    pub device_nodes: Vec<(String, String, u64, u64)>,
     /// The kernels of each op.
     pub registered: BTreeMap<String, Vec<RegisteredKernel>>,
     /// The plugins: path, and the report of calls of one that has it.
@@ -46,8 +60,11 @@ pub struct RegisteredKernel(pub String, pub BTreeMap<String, Vec<String>>, pub S
 impl RegisteredKernel {
     /// Returns true if the kernel computes nodes with these types.
     pub fn allows(&self, types: &Types) -> bool {
-        let mut constraints = self.1.iter();
-        constraints.all(|(name, allowed)| types.get(name).is_none_or(|it| allowed.contains(it)))
+        let is_served = |(name, allowed): (&String, &Vec<String>)| {
+            let is_allowed = |it: &str| allowed.iter().any(|allowed| allowed == it);
+            types.get(name).is_none_or(|it| are_allowed(it, is_allowed))
+        };
+        self.1.iter().all(is_served)
     }
 }
 

@@ -1,10 +1,12 @@
-"""Records the ops that a program runs: `sp-gen coverage` puts the folder of this file first in PYTHONPATH, as `sitecustomize`.
+"""Records the ops that a program runs: `sp-gen coverage` puts the folder of this file first in PYTHONPATH, as `sitecustomize`. For a
+SavedModel `model.py` imports it, and starts the recording itself.
 
 SP_COVERAGE_FOLDER is the folder for one JSON file of each process that uses TensorFlow. SP_COVERAGE_SECONDS ends the recording
 earlier than the process. The program runs as it is: recording begins when TensorFlow initializes its devices.
 """
 
 import atexit
+import functools
 import glob
 import importlib
 import importlib.util
@@ -74,7 +76,7 @@ class Recording:
     def __init__(self, context):
         self.context, self.process, self.session, self.lock = context, os.getpid(), None, threading.Lock()
         self.folder = os.path.join(FOLDER, "%d.profile" % self.process)
-        self.answer = {"argv": sys.argv, "error": None, "nodes": [], "executed": [], "eager": [], "device": [], "registered": {}, "plugins": []}
+        self.answer = {"argv": sys.argv, "error": None, "nodes": [], "executed": [], "eager": [], "device": [], "device_nodes": [], "registered": {}, "plugins": []}
 
     def start(self):
         atexit.register(self.stop)
@@ -141,8 +143,8 @@ def space(folder):
 
 
 def executed(space):
-    """Returns calls and nanoseconds of each node of a graph, of each op in eager mode, and of each op on devices."""
-    graph, eager, device = {}, {}, {}
+    """Returns calls and nanoseconds of each node of a graph and of each op in eager mode on the host, and of each op and node on devices."""
+    graph, eager, device, device_nodes = {}, {}, {}, {}
     for plane in space.planes:
         names = {number: metadata.name for number, metadata in plane.event_metadata.items()}
         is_host, is_device = plane.name == "/host:CPU", plane.name.startswith("/device:")
@@ -154,17 +156,20 @@ def executed(space):
             elif is_host and found:
                 add(graph, found.groups(), nanoseconds)
             elif is_device:
-                add(device, (op_of(plane, event) or name.split(" ")[0],), nanoseconds)
-    return {name: [[*key, *sums] for key, sums in it.items()] for name, it in (("executed", graph), ("eager", eager), ("device", device))}
+                node, _, op = node_of(plane, event).rpartition(":")
+                add(device, (op or name.split(" ")[0],), nanoseconds)
+                if node:
+                    add(device_nodes, (node, op), nanoseconds)
+    tables = (("executed", graph), ("eager", eager), ("device", device), ("device_nodes", device_nodes))
+    return {name: [[*key, *sums] for key, sums in it.items()] for name, it in tables}
 
 
-def op_of(plane, event):
-    """Returns the op of an event that has the statistic `tf_op`, a text such as `dense/MatMul:MatMul`."""
+def node_of(plane, event):
+    """Returns the statistic `tf_op` of an event, a text such as `dense/MatMul:MatMul`; empty if it has none."""
     for stat in event.stats:
         if plane.stat_metadata[stat.metadata_id].name == "tf_op":
-            text = stat.str_value or plane.stat_metadata[stat.ref_value].name
-            return text.rpartition(":")[2]
-    return None
+            return stat.str_value or plane.stat_metadata[stat.ref_value].name
+    return ""
 
 
 def add(sums, key, nanoseconds):
@@ -175,29 +180,46 @@ def add(sums, key, nanoseconds):
 
 def nodes(metadata):
     """Returns op, device type, types of attributes, and the names of the nodes that have all of them."""
-    from tensorflow.core.framework import types_pb2
-
     rows = {}
     for graph in metadata.partition_graphs:
         for node in graph.node:
             device = DEVICE_TYPE.search(node.device)
-            types = {
-                name: types_pb2.DataType.Name(value.type)[3:].lower()
-                for name, value in node.attr.items()
-                if value.WhichOneof("value") == "type"
-            }
-            key = (node.op, device.group(1) if device else "", tuple(sorted(types.items())))
+            types = {**default_types(node.op), **{name: types_of(value) for name, value in node.attr.items()}}
+            types = tuple(sorted((name, text) for name, text in types.items() if text))
+            key = (node.op, device.group(1) if device else "", types)
             rows.setdefault(key, set()).add(node.name)
     return [[op, device, dict(types), sorted(names)] for (op, device, types), names in rows.items()]
 
 
+@functools.lru_cache(None)
+def default_types(op):
+    """Returns the types of the attributes that a node may omit, as those of a SavedModel do."""
+    from tensorflow.python.framework import op_def_registry
+
+    definition = op_def_registry.get(op)
+    attributes = definition.attr if definition else ()
+    return {it.name: types_of(it.default_value) for it in attributes if it.HasField("default_value")}
+
+
+def types_of(value):
+    """Returns the type of an attribute, or each type of its list once; empty if it has none."""
+    kind = value.WhichOneof("value")
+    numbers = [value.type] if kind == "type" else value.list.type if kind == "list" else ()
+    return ",".join(dict.fromkeys(map(type_name, numbers)))
+
+
+def type_name(number):
+    from tensorflow.core.framework import types_pb2
+
+    return types_pb2.DataType.Name(number)[3:].lower()
+
+
 def registered(ops):
     """Returns for each op its kernels: device type, allowed types of attributes, label."""
-    from tensorflow.core.framework import types_pb2
     from tensorflow.python.framework import kernels
 
     def row(kernel):
-        allowed = {it.name: [types_pb2.DataType.Name(number)[3:].lower() for number in it.allowed_values.list.type] for it in kernel.constraint}
+        allowed = {it.name: [type_name(number) for number in it.allowed_values.list.type] for it in kernel.constraint}
         return [kernel.device_type, allowed, kernel.label]
 
     return {op: [row(kernel) for kernel in kernels.get_registered_kernels_for_op(op).kernel] for op in sorted(ops)}
@@ -236,6 +258,7 @@ def has_text(path, text):
         return content.find(text) >= 0
 
 
-run_hidden_sitecustomize()
-if FOLDER:
-    sys.meta_path.insert(0, ContextFinder())
+if __name__ == "sitecustomize":
+    run_hidden_sitecustomize()
+    if FOLDER:
+        sys.meta_path.insert(0, ContextFinder())

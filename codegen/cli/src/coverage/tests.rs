@@ -1,5 +1,6 @@
 //! Reports of recorded processes.
 
+use super::process::RegisteredKernel;
 use super::*;
 use serde_json::{Value, json};
 use std::io::Write as _;
@@ -148,4 +149,108 @@ fn worse_kernels_than_in_the_baseline_are_found() {
         ("Mul", None, Class::Absent),
     ];
     assert_eq!(found.collect::<Vec<_>>(), expected);
+}
+
+/// Returns op, types, calls and nanoseconds of the rows of an op.
+fn rows_of(report: &CoverageReport, op: &str) -> Vec<(String, u64, u64)> {
+    let rows = report.rows.iter().filter(|it| it.op == op);
+    let mut rows: Vec<_> = rows
+        .map(|it| (it.types.clone(), it.calls, it.nanoseconds))
+        .collect();
+    rows.sort();
+    rows
+}
+
+#[test]
+fn calls_of_a_kernel_of_all_types_are_those_of_the_nodes() {
+    let mut process = process();
+    process["nodes"] = json!([
+        ["Cast", "MYACCEL", {"SrcT": "half", "DstT": "float"}, ["up"]],
+        ["Cast", "MYACCEL", {"SrcT": "float", "DstT": "half"}, ["down", "again"]],
+        ["Cast", "MYACCEL", {"SrcT": "int32", "DstT": "float"}, ["never"]],
+        ["IdentityN", "MYACCEL", {"T": "float,int32"}, ["several"]],
+        ["Fill", "MYACCEL", {"T": "float", "index_type": "int32"}, ["fill"]],
+        ["Fill", "MYACCEL", {"T": "int32", "index_type": "int32"}, ["counts"]],
+    ]);
+    process["executed"] = json!([
+        ["up", "Cast", 2, 200],
+        ["down", "Cast", 3, 30],
+        ["again", "Cast", 1, 10],
+        ["several", "IdentityN", 1, 1],
+        ["fill", "Fill", 5, 50],
+        ["counts", "Fill", 2, 8],
+    ]);
+    process["device"] = json!([]);
+    process["plugins"][0][1] = "\
+        Cast calls=6 staged=0 staged_bytes=0 staged_us=0 owner=sp_cpu\n\
+        IdentityN calls=1 staged=0 staged_bytes=0 staged_us=0 owner=sp_cpu\n\
+        Fill calls=2 staged=0 staged_bytes=0 staged_us=0 owner=sp_cpu\n\
+        Fill T=TF_FLOAT calls=5 staged=0 staged_bytes=0 staged_us=0 owner=myaccel\n"
+        .into();
+    let report = report(&process);
+    let expected = [
+        ("DstT=float SrcT=half", 2, 200),
+        ("DstT=half SrcT=float", 4, 40),
+    ];
+    let expected = expected.map(|(types, calls, time)| (types.to_owned(), calls, time));
+    assert_eq!(rows_of(&report, "Cast"), expected);
+    assert_eq!(rows_of(&report, "IdentityN")[0].0, "T=float,int32");
+    let fills = [
+        ("T=float index_type=int32", 5, 50),
+        ("T=int32 index_type=int32", 2, 8),
+    ];
+    let fills = fills.map(|(types, calls, time)| (types.to_owned(), calls, time));
+    assert_eq!(rows_of(&report, "Fill"), fills);
+    let classes = report.rows.iter().filter(|it| it.op == "Fill");
+    let mut classes: Vec<_> = classes.map(|it| (it.class, it.calls)).collect();
+    classes.sort_unstable();
+    assert_eq!(classes, [(Class::Own, 5), (Class::Reference, 2)]);
+}
+
+/// An op on both devices: six calls in graphs and two in eager mode on the device, one in eager mode on the CPU.
+#[test]
+fn nodes_on_a_device_have_calls_and_time_of_its_profile() {
+    let mut process = process();
+    process["nodes"] = json!([
+        ["Cast", "MYACCEL", {"SrcT": "half", "DstT": "float"}, ["f/up", "g/up"]],
+        ["Cast", "MYACCEL", {"SrcT": "float", "DstT": "half"}, ["f/down", "Cast"]],
+        ["Cast", "CPU", {"SrcT": "string", "DstT": "half"}, []],
+    ]);
+    process["executed"] = json!([]);
+    process["eager"] = json!([["Cast", 3, 30]]);
+    process["device"] = json!([["Cast", 8, 700]]);
+    process["device_nodes"] = json!([
+        ["f/up", "Cast", 2, 200],
+        ["g/up", "Cast", 3, 300],
+        ["f/down", "Cast", 1, 100],
+        ["Cast", "Cast", 2, 100],
+    ]);
+    process["plugins"][0][1] =
+        "Cast calls=8 staged=0 staged_bytes=0 staged_us=0 owner=sp_cpu\n".into();
+    let expected = [
+        ("DstT=float SrcT=half", 5, 500),
+        ("DstT=half SrcT=float", 3, 200),
+        ("DstT=half SrcT=string", 1, 10),
+    ];
+    let expected = expected.map(|(types, calls, time)| (types.to_owned(), calls, time));
+    assert_eq!(rows_of(&report(&process), "Cast"), expected);
+}
+
+#[test]
+fn kernel_without_an_executed_node_has_its_own_types() {
+    let mut process = process();
+    process["nodes"] = json!([["Sum", "MYACCEL", {"T": "int8"}, ["sum"]]]);
+    let report = report(&process);
+    assert_eq!(rows_of(&report, "Sum")[0].0, "T=float");
+}
+
+#[test]
+fn type_list_is_served_if_all_its_types_are() {
+    let kernel = RegisteredKernel(
+        "MYACCEL".into(),
+        [("T".to_owned(), vec!["float".to_owned(), "int32".to_owned()])].into(),
+        String::new(),
+    );
+    let types = |text: &str| [("T".to_owned(), text.to_owned())].into();
+    assert!(kernel.allows(&types("float,int32")) && !kernel.allows(&types("float,half")));
 }

@@ -6,6 +6,9 @@ use std::fmt::Write;
 /// The rows that are printed of those that a kernel could replace.
 const MOST: usize = 25;
 
+/// The number of calls of a class that a capture does not have.
+const UNKNOWN: &str = "unknown: not in a capture";
+
 const HEAD: [&str; 7] = ["op", "types", "kernel", "calls", "ms", "share", "why"];
 
 /// Returns the report: a line for each class, then the ops for which a kernel would save the most.
@@ -42,6 +45,10 @@ pub fn print(report: &CoverageReport, is_complete: bool) -> String {
 }
 
 fn summary(report: &CoverageReport, class: Class) -> String {
+    if !report.has(class) {
+        let (name, description) = (class.name(), class.description());
+        return format!("{name:<10} {:>6}  {:>34}   {description}\n", "-", UNKNOWN);
+    }
     let (calls, nanoseconds) = report.sums(class);
     let rows = report.rows.iter().filter(|it| it.class == class).count();
     format!(

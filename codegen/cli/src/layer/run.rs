@@ -8,6 +8,7 @@ use sp_data::folders::cache_folder;
 use sp_data::snapshots;
 use sp_ir::{Api, Release};
 use sp_layer::library::{Compiler, Library};
+use sp_layer::runtime::capture::format::size_text;
 use sp_layer::runtime::settings::variable;
 use sp_layer::{capture, generate, trace};
 use sp_parse::clang::DEFAULT_TARGET;
@@ -27,6 +28,8 @@ pub struct LayerOptions {
     pub trace: Option<PathBuf>,
     /// The file of the capture.
     pub capture: Option<PathBuf>,
+    /// The most bytes of the records of a captured process.
+    pub capture_limit: u64,
     /// True if calls are checked.
     pub validate: bool,
     /// The plugin, by its path or file name.
@@ -160,7 +163,9 @@ fn start(
         }
     }
     if let Some(captured) = captured {
-        command.env(variable::CAPTURE, captured.join("process"));
+        command
+            .env(variable::CAPTURE, captured.join("process"))
+            .env(variable::CAPTURE_LIMIT, options.capture_limit.to_string());
     }
     if options.validate {
         command
@@ -291,7 +296,10 @@ fn write_capture(
         warning!("the records of the processes stay in {}", folder.display());
     })?;
     let (path, calls, omitted) = (path.display(), joined.calls, joined.omitted);
-    note!("{path}: {calls} calls of kernels, of which {omitted} cannot be repeated");
+    let limit = joined.limit.map(size_text);
+    let limit = limit.map(|it| format!("; cut at the limit of {it}"));
+    let limit = limit.unwrap_or_default();
+    note!("{path}: {calls} calls of kernels, of which {omitted} cannot be repeated{limit}");
     if joined.cut > 0 {
         warning!(
             "{path}: processes that ended without a last record, whose last calls may be missing: {}",

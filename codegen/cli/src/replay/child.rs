@@ -117,7 +117,7 @@ fn repeat(options: &ReplayOptions, task: &mut Task) -> Result<()> {
                     repeat_call(&mut session, number, &call, task)?;
                 }
             }
-            Record::Registered(_) | Record::End(_) => {}
+            Record::Registered(_) | Record::Report(_) | Record::Cut(_) | Record::End(_) => {}
         }
     }
     Ok(task.write(&Line::Done)?)

@@ -31,6 +31,7 @@ struct ReplayJson<'a> {
     failed: usize,
     not_compared: Vec<ReasonJson<'a>>,
     is_cut: bool,
+    capture_limit: Option<u64>,
     findings: Vec<&'a CallOutcome>,
     ops: Vec<OpTimes>,
 }
@@ -57,6 +58,7 @@ pub fn print(options: &ReplayOptions, replayed: &Replayed) -> String {
             .map(|(reason, calls)| ReasonJson { reason, calls })
             .collect(),
         is_cut: replayed.is_cut,
+        capture_limit: replayed.limit,
         findings: replayed.failures().collect(),
         ops: op_times(replayed),
     };

@@ -7,6 +7,7 @@ mod child;
 mod compare;
 mod element;
 mod json;
+mod list;
 mod outcome;
 mod process;
 mod reduce;
@@ -16,8 +17,9 @@ mod values;
 
 pub use child::run_child;
 pub use json::print as print_json;
+pub use list::list;
 pub use outcome::{CallOutcome, Verdict};
-pub use process::{Replayed, replay};
+pub use process::{Replayed, ReplayedCalls, replay};
 pub use reduce::reduce;
 pub use text::print as print_text;
 
@@ -48,6 +50,11 @@ errors! {
         /// The capture has no call.
         Empty(PathBuf) = empty: ("{} has no call of a kernel", .0.display()),
             help("the program ran no kernel of the plugin that was captured; `sp-gen doctor` finds out why");
+
+        /// The number of a call is too large.
+        NoCall { capture: PathBuf, call: u64, calls: u64 }
+            = no_call: ("{} has no call {call}: its calls have the numbers 1 to {calls}", capture.display()),
+            help("`sp-gen replay FILE --list` prints them");
 
         /// Nothing was compared.
         NothingCompared(PathBuf) = nothing_compared: ("nothing in {} could be compared", .0.display()),

@@ -3,7 +3,7 @@
 use super::child::{AFTER, CALLS, RESULTS};
 use super::outcome::{CallOutcome, Line, Verdict};
 use super::{ReplayError, ReplayOptions};
-use sp_layer::capture::{CaptureError, CaptureReader};
+use sp_layer::capture::CaptureReader;
 use sp_layer::runtime::capture::format::Record;
 use sp_system::temporary::removed_on_signal;
 use std::fs;
@@ -19,11 +19,35 @@ const MAX_ENDS: usize = 20;
 /// Interval between two polls of a child.
 const PAUSE: Duration = Duration::from_millis(10);
 
+/// The calls of a capture that are repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplayedCalls<'c> {
+    /// All of them.
+    All,
+    /// One, by its number.
+    One(u64),
+    /// These, to find out whether the last one fails: what the plugin prints is not shown.
+    Trial(&'c [u64]),
+}
+
+impl ReplayedCalls<'_> {
+    /// Returns the numbers of the calls, or `None` for all.
+    fn numbers(&self) -> Option<&[u64]> {
+        match self {
+            Self::All => None,
+            Self::One(number) => Some(std::slice::from_ref(number)),
+            Self::Trial(numbers) => Some(numbers),
+        }
+    }
+}
+
 /// The outcomes of a replay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replayed {
     /// The outcomes in the order of the calls.
     pub outcomes: Vec<CallOutcome>,
+    /// The limit in bytes at which the capture was cut.
+    pub limit: Option<u64>,
     /// True if the plugin has ended the process too often, so that the rest was not repeated.
     pub is_cut: bool,
 }
@@ -42,22 +66,24 @@ impl Replayed {
     }
 }
 
-/// Repeats `calls`, or all calls of the capture, in child processes. Returns `None` if a child has reported an error.
+/// Repeats `calls` in child processes. Returns `None` if a child has reported an error.
 ///
 /// # Errors
-/// Returns an error if the capture is not complete or has no call, if a child cannot be started, or if the plugin ends it
+/// Returns an error if the capture is not complete or has no such call, if a child cannot be started, or if the plugin ends it
 /// before the first call.
-pub fn replay(options: &ReplayOptions, calls: Option<&[u64]>) -> Result<Option<Replayed>> {
-    if calls.is_none() && count_calls(&options.capture)? == 0 {
-        return Err(ReplayError::Empty(options.capture.clone()).into());
-    }
+pub fn replay(options: &ReplayOptions, calls: ReplayedCalls<'_>) -> Result<Option<Replayed>> {
+    let limit = match calls {
+        ReplayedCalls::Trial(_) => None,
+        _ => check(&options.capture, calls)?,
+    };
     let folder = removed_on_signal(tempfile::tempdir).map_err(ReplayError::Child)?;
-    if let Some(calls) = calls {
+    if let Some(calls) = calls.numbers() {
         let lines: String = calls.iter().map(|it| format!("{it}\n")).collect();
         fs::write(folder.path().join("calls"), lines).map_err(ReplayError::Child)?;
     }
     let mut replayed = Replayed {
         outcomes: Vec::new(),
+        limit,
         is_cut: false,
     };
     for _ in 0..MAX_ENDS {
@@ -65,8 +91,10 @@ pub fn replay(options: &ReplayOptions, calls: Option<&[u64]>) -> Result<Option<R
         fs::write(&results, "").map_err(ReplayError::Child)?;
         let after = replayed.outcomes.last().map_or(0, |it| it.call);
         let mut command = command(options, &results, after)?;
-        if calls.is_some() {
+        if calls != ReplayedCalls::All {
             command.env(CALLS, folder.path().join("calls"));
+        }
+        if matches!(calls, ReplayedCalls::Trial(_)) {
             command.stderr(Stdio::null());
         }
         let ended = run(&mut command, &results, options.timeout).map_err(ReplayError::Child)?;
@@ -87,14 +115,28 @@ pub fn replay(options: &ReplayOptions, calls: Option<&[u64]>) -> Result<Option<R
     Ok(Some(replayed))
 }
 
-/// Reads the whole capture; returns the number of its calls.
-fn count_calls(path: &Path) -> Result<usize, CaptureError> {
+/// Reads the whole capture, which must have the calls; returns the limit at which it was cut.
+fn check(path: &Path, calls: ReplayedCalls<'_>) -> Result<Option<u64>> {
     let mut reader = CaptureReader::open(path)?;
-    let mut count = 0;
+    let (mut count, mut limit) = (0, None);
     while let Some((record, _)) = reader.next_record()? {
-        count += usize::from(matches!(record, Record::Computed(_)));
+        match record {
+            Record::Computed(_) => count += 1,
+            Record::Cut(bytes) => limit = Some(bytes),
+            _ => {}
+        }
     }
-    Ok(count)
+    let capture = path.to_owned();
+    match calls {
+        _ if count == 0 => Err(ReplayError::Empty(capture).into()),
+        ReplayedCalls::One(call) if call > count => Err(ReplayError::NoCall {
+            capture,
+            call,
+            calls: count,
+        }
+        .into()),
+        _ => Ok(limit),
+    }
 }
 
 fn command(options: &ReplayOptions, results: &Path, after: u64) -> Result<Command, ReplayError> {

@@ -1,6 +1,6 @@
 //! The fewest calls of a capture with which one still fails.
 
-use super::process::{Replayed, replay};
+use super::process::{Replayed, ReplayedCalls, replay};
 use super::{ReplayError, ReplayOptions};
 use miette::Result;
 use sp_layer::capture::{CaptureError, CaptureReader, CaptureWriter};
@@ -29,7 +29,7 @@ pub fn reduce(
 /// Returns true if `failed` still fails after `before`.
 fn fails(options: &ReplayOptions, before: &[u64], failed: u64) -> Result<bool> {
     let calls = [before, &[failed]].concat();
-    let replayed = replay(options, Some(&calls))?;
+    let replayed = replay(options, ReplayedCalls::Trial(&calls))?;
     Ok(replayed.is_some_and(|it| it.failures().any(|it| it.call == failed)))
 }
 
@@ -82,10 +82,14 @@ fn write(capture: &Path, calls: &BTreeSet<u64>, output: &Path) -> Result<(), Cap
     let mut reader = CaptureReader::open(capture)?;
     let mut writer = CaptureWriter::create(output)?;
     let (mut number, mut process) = (0, 0);
-    while let Some((record, bytes)) = reader.next_record()? {
+    while let Some((record, mut bytes)) = reader.next_record()? {
         let is_needed = match &record {
             Record::Process(..) => {
                 process += 1;
+                true
+            }
+            Record::Report(report) => {
+                bytes = Record::Report(lines_of(&ops, report)).to_bytes();
                 true
             }
             Record::Registered(it) => ops.contains(&it.op),
@@ -95,13 +99,20 @@ fn write(capture: &Path, calls: &BTreeSet<u64>, output: &Path) -> Result<(), Cap
                 number += 1;
                 calls.contains(&number)
             }
-            Record::End(_) => false,
+            Record::Cut(_) | Record::End(_) => false,
         };
         if is_needed {
             writer.append(&bytes)?;
         }
     }
     writer.end()
+}
+
+/// Returns the lines of a plugin's report about these ops.
+fn lines_of(ops: &Ops, report: &str) -> String {
+    let op = |line: &str| line.split(' ').next().unwrap_or_default().to_owned();
+    let lines = report.lines().filter(|it| ops.contains(&op(it)));
+    lines.map(|it| format!("{it}\n")).collect()
 }
 
 /// Kernels, each with the position of its process.

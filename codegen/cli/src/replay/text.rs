@@ -5,6 +5,7 @@ use super::json::{OpTimes, not_compared, op_times};
 use super::outcome::{CallOutcome, Verdict};
 use super::process::Replayed;
 use sp_host::escape_control;
+use sp_layer::runtime::capture::format::size_text;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -38,6 +39,12 @@ pub fn print(options: &ReplayOptions, replayed: &Replayed) -> String {
     );
     for (reason, calls) in not_compared(replayed) {
         let _ = writeln!(out, "  not compared: {calls}, {reason}");
+    }
+    if let Some(limit) = replayed.limit.map(size_text) {
+        let _ = writeln!(
+            out,
+            "  the capture was cut at {limit}: it does not have the program's later calls"
+        );
     }
     if replayed.is_cut {
         let _ = writeln!(

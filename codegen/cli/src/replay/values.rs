@@ -34,8 +34,8 @@ pub fn tensor(captured: &format::Tensor) -> Result<Tensor, String> {
 }
 
 /// Returns types and shapes as text.
-pub fn types(tensors: &[format::Tensor]) -> String {
+pub fn types<'t>(tensors: impl IntoIterator<Item = &'t format::Tensor>) -> String {
     let shown = |it: &format::Tensor| format!("{}{:?}", DType(it.dtype), it.dims);
-    let shown: Vec<String> = tensors.iter().map(shown).collect();
+    let shown: Vec<String> = tensors.into_iter().map(shown).collect();
     shown.join(", ")
 }

@@ -1,5 +1,8 @@
 //! `sp-gen` as a process: options, output streams, failures, and files after a signal.
 
+#[path = "../replay/capture.rs"]
+#[allow(dead_code, reason = "the tests of `replay` use the other items")]
+mod capture;
 #[path = "../diff/scene.rs"]
 #[allow(dead_code, reason = "the tests of `diff` use the other items")]
 mod scene;

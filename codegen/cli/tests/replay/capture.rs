@@ -122,3 +122,10 @@ pub fn sum() -> Vec<Record> {
         }),
     ]
 }
+
+/// Returns a plugin's report: AddV2 is the reference's, and Sum has staging copies. Neg is in none of its lines.
+pub fn report() -> String {
+    "AddV2 T=TF_FLOAT calls=2 staged=0 staged_bytes=0 staged_us=0 owner=sp_cpu\n\
+     Sum T=TF_FLOAT Tidx=TF_INT32 calls=1 staged=1 staged_bytes=16 staged_us=9 owner=sp_cpu\n"
+        .into()
+}

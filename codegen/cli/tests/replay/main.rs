@@ -11,7 +11,7 @@ mod schema;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use capture::{addition, failed_addition, omitted, sum, write};
+use capture::{addition, failed_addition, omitted, report, sum, write};
 use serde_json::Value;
 use sp_layer::runtime::capture::format::Record;
 use sp_tests::{assert_contains, root};
@@ -40,10 +40,11 @@ impl Scene {
     }
 
     fn replay(&self, capture: &str, options: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_sp-gen"));
-        command.arg("replay").arg(self.path(capture));
-        command.arg("--plugin").arg(&self.plugin).args(options);
-        command.output().unwrap()
+        let plugin = self.plugin.to_str().unwrap();
+        replay(
+            &self.path(capture),
+            &[&["--plugin", plugin], options].concat(),
+        )
     }
 
     /// Returns the report in JSON, which is valid for its schema, and the exit status.
@@ -57,6 +58,12 @@ impl Scene {
         assert_eq!(schema::violations(&schema, &value), [""; 0]);
         (value, output.status.code().unwrap())
     }
+}
+
+fn replay(capture: &Path, options: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sp-gen"));
+    command.arg("replay").arg(capture).args(options);
+    command.output().unwrap()
 }
 
 #[track_caller]
@@ -197,7 +204,7 @@ fn rejects_files_that_are_no_complete_capture() {
     let mut damaged = whole.clone();
     damaged[40] ^= 1;
     let mut newer = whole.clone();
-    newer[8] = 2;
+    newer[8] = 3;
     let files: [(&str, &[u8], &str); 5] = [
         (
             "cut",
@@ -210,7 +217,7 @@ fn rejects_files_that_are_no_complete_capture() {
             &damaged,
             "is damaged: the record after the first 0",
         ),
-        ("newer", &newer, "is a capture of format 2"),
+        ("newer", &newer, "is a capture of format 3"),
         ("text", b"import tensorflow as tf\n", "is no capture"),
     ];
     for (name, bytes, message) in files {
@@ -243,4 +250,71 @@ fn plugin_that_cannot_be_loaded_or_has_no_kernel_is_reported() {
         scene.plugin = Path::new(plugin).to_owned();
         assert_error(&scene.replay("step.capture", &[]), "cannot load the plugin");
     }
+}
+
+#[test]
+fn one_call_is_repeated_with_its_kernel_and_another_number_is_rejected() {
+    let Some(scene) = Scene::new("WRONG_ADD", &calls()) else {
+        return;
+    };
+    for (call, op, expected) in [("1", "Sum", 0), ("2", "AddV2", 1)] {
+        let (report, status) = scene.report("step.capture", &["--call", call]);
+        assert_eq!((status, &report["calls"]), (expected, &1.into()));
+        assert_eq!(report["ops"][0]["op"], op, "{report:#}");
+    }
+    let output = scene.replay("step.capture", &["--call", "4"]);
+    assert_error(&output, "has no call 4: its calls have the numbers 1 to 3");
+    assert_error(&scene.replay("step.capture", &["--call", "0"]), "0 is not");
+}
+
+#[test]
+fn list_has_a_line_for_each_call_with_the_author_of_its_kernel() {
+    let folder = tempfile::tempdir().unwrap();
+    let capture = folder.path().join("step.capture");
+    let mut records = calls();
+    records.push(omitted("it is asynchronous"));
+    let unknown = "\
+        1 Sum \"model/sum\" (FLOAT[3], INT32[1]) -> (FLOAT[]) unknown\n\
+        2 AddV2 \"model/add\" (FLOAT[2], FLOAT[2]) -> (FLOAT[2]) unknown\n\
+        3 AddV2 \"model/add\" (FLOAT[1], FLOAT[2]) -> () unknown, failed: the shapes differ\n\
+        4 Neg \"\" () -> () unknown, not captured: it is asynchronous\n";
+    write(&capture, &records);
+    let list = || String::from_utf8(replay(&capture, &["--list"]).stdout).unwrap();
+    assert_eq!(list(), unknown);
+    records.extend([Record::Report(report()), Record::Cut(4 << 30)]);
+    write(&capture, &records);
+    let known = unknown.replacen("unknown", "staged", 1);
+    let known = known
+        .replacen("unknown", "reference", 2)
+        .replacen("unknown", "own", 1);
+    assert_eq!(
+        list(),
+        known + "the capture of this process was cut at 4 GiB\n"
+    );
+    write(&capture, &[]);
+    assert_error(&replay(&capture, &["--list"]), "has no call of a kernel");
+    let output = replay(&capture, &["--list", "--call", "1"]);
+    assert_error(&output, "cannot be used with");
+    assert_error(&replay(&capture, &[]), "--plugin <LIB>");
+}
+
+#[test]
+fn report_states_that_the_capture_was_cut_and_a_reduced_one_is_whole() {
+    let mut records = calls();
+    records.extend([Record::Report(report()), Record::Cut(4096)]);
+    let Some(scene) = Scene::new("WRONG_ADD", &records) else {
+        return;
+    };
+    let small = scene.path("small.capture").display().to_string();
+    let output = scene.replay("step.capture", &["--reduce", &small]);
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert_contains(&stdout, "the capture was cut at 4 KiB");
+    let limit = |capture| scene.report(capture, &[]).0["capture_limit"].clone();
+    assert_eq!(limit("step.capture"), 4096);
+    assert_eq!(limit("small.capture"), Value::Null);
+    let output = replay(&scene.path("small.capture"), &["--list"]);
+    let line = "1 AddV2 \"model/add\" (FLOAT[2], FLOAT[2]) -> (FLOAT[2]) reference\n";
+    assert_eq!(String::from_utf8_lossy(&output.stdout), line);
+    let bytes = std::fs::read(scene.path("small.capture")).unwrap();
+    assert!(!String::from_utf8_lossy(&bytes).contains("Sum T=TF_FLOAT"));
 }

@@ -32,6 +32,19 @@ impl Op {
         Ok(op)
     }
 
+    /// Returns the attributes that are a type or a list of types.
+    pub fn type_attributes(&self) -> impl Iterator<Item = (&str, Vec<DType>)> {
+        let dtype = |value: &Attr| match value {
+            Attr::Type(dtype) => Some(*dtype),
+            _ => None,
+        };
+        let types = self.attrs.iter().map(move |(name, value)| match value {
+            Attr::List(items) => (name.as_str(), items.iter().filter_map(dtype).collect()),
+            value => (name.as_str(), dtype(value).into_iter().collect::<Vec<_>>()),
+        });
+        types.filter(|(_, types)| !types.is_empty())
+    }
+
     /// Sets the name of the node.
     pub fn node(mut self, name: &str) -> Self {
         self.node = Some(name.to_owned());
@@ -228,8 +241,12 @@ mod tests {
             ("strides", proto::bytes_field(1, packed)),
             ("shape", proto::bytes_field(7, dim)),
             ("value", proto::bytes_field(8, filled)),
+            ("Tout", proto::bytes_field(1, proto::bytes_field(6, [1, 9]))),
         ]);
         let op = Op::from_node_def(&bytes).unwrap();
+        let types: Vec<_> = op.type_attributes().collect();
+        let list = vec![DType::FLOAT, DType::INT64];
+        assert_eq!(types, [("DstT", vec![DType::INT32]), ("Tout", list)]);
         assert_eq!((&*op.name, op.node.as_deref()), ("Cast", Some("n")));
         assert_eq!(op.attrs["DstT"], Attr::Type(DType::INT32));
         assert_eq!(op.attrs["rate"], Attr::Float(1.5));

@@ -32,6 +32,7 @@ const RUNTIME: &[(&str, &str)] = runtime! {
     "capture/kernels.rs"
     "capture/mod.rs"
     "capture/payload.rs"
+    "capture/plugin_report.rs"
     "capture/records.rs"
     "capture/registrations.rs"
     "capture/running.rs"

@@ -15,6 +15,8 @@ pub mod variable {
     pub const VALIDATE: &str = "SP_LAYER_VALIDATE";
     /// Path of the captures; each process appends its number.
     pub const CAPTURE: &str = "SP_LAYER_CAPTURE";
+    /// The most bytes of a capture.
+    pub const CAPTURE_LIMIT: &str = "SP_LAYER_CAPTURE_LIMIT";
     /// Path of the file to which findings are appended.
     pub const FINDINGS: &str = "SP_LAYER_FINDINGS";
     /// The plugin, by its path or file name; every plugin if it is absent.
@@ -34,6 +36,8 @@ pub struct Settings {
     pub validates: bool,
     /// Path of the captures, if kernels are captured.
     pub capture: Option<String>,
+    /// The most bytes of a capture, if they are limited.
+    pub capture_limit: Option<u64>,
     /// Path of the file of findings.
     pub findings: Option<String>,
     /// The plugin.
@@ -50,6 +54,7 @@ impl Settings {
             filter: text(variable::FILTER).unwrap_or_default(),
             validates: text(variable::VALIDATE).is_some(),
             capture: text(variable::CAPTURE),
+            capture_limit: text(variable::CAPTURE_LIMIT).and_then(|it| it.parse().ok()),
             findings: text(variable::FINDINGS),
             plugin: text(variable::PLUGIN),
         }

@@ -3,29 +3,35 @@
 use std::fs::File;
 
 use sp_layer::capture::{CaptureReader, join};
-use sp_layer::runtime::capture::format::{Computed, Content, Record};
+use sp_layer::runtime::capture::format::{Computed, Content, Record, size_text};
 use sp_layer::runtime::settings::variable;
 
 use crate::c::{Compiler, apis_of};
-use crate::process::steps;
+use crate::process::{findings_of, steps};
 
-/// Runs the steps of a plugin and returns the records of its capture.
 fn records(release: &str, macros: &str) -> Vec<Record> {
+    captured(release, macros, None).0
+}
+
+/// Runs the steps of a plugin and returns the records of its capture, which has a limit in bytes, and the layer's lines.
+fn captured(release: &str, macros: &str, limit: Option<u64>) -> (Vec<Record>, Vec<String>) {
     let compiler = Compiler::find(&apis_of(release)).expect("it was there");
     let folder = tempfile::tempdir().expect("a folder is made");
     let parts = folder.path().join("parts");
     std::fs::create_dir(&parts).expect("the folder is made");
     let mut command = steps(release, &compiler.plugin(macros), "life");
     command.env(variable::CAPTURE, parts.join("process"));
+    command.envs(limit.map(|it| (variable::CAPTURE_LIMIT, it.to_string())));
     let output = command.output().expect("it runs");
     assert!(output.status.success(), "{release} {macros}: {output:?}");
     let file = folder.path().join("capture");
     let empty = File::create(&file).expect("the file is created");
     let joined = join(&parts, &file, empty).expect("the parts are read");
-    assert_eq!(joined.cut, 0);
+    assert_eq!((joined.cut, joined.limit.is_some()), (0, limit.is_some()));
     let mut reader = CaptureReader::open(&file).expect("the file is read");
     let next = || reader.next_record().expect("the file is complete");
-    std::iter::from_fn(next).map(|(record, _)| record).collect()
+    let records = std::iter::from_fn(next).map(|(record, _)| record);
+    (records.collect(), findings_of(&output))
 }
 
 fn find<'a>(records: &'a [Record], op: &str) -> &'a Computed {
@@ -73,4 +79,35 @@ pub fn asynchronous_kernel_is_omitted_with_its_reason(release: &str) {
         let records = records(release, "GOOD");
         assert_eq!(find(&records, "Neg").omitted, "it is asynchronous");
     }
+}
+
+/// The limit is reached by the records of the kernels' registrations, or by a call.
+pub fn capture_ends_at_its_limit_and_states_it(release: &str) {
+    let whole = records(release, "GOOD");
+    let computed = |it: &&Record| matches!(it, Record::Computed(_));
+    let calls = whole.iter().filter(computed).count();
+    let last = whole
+        .iter()
+        .rposition(|it| computed(&it))
+        .expect("kernels have computed");
+    let size: usize = whole[..=last].iter().map(|it| it.to_bytes().len()).sum();
+    for limit in [1, size as u64 - 1] {
+        let (records, lines) = captured(release, "GOOD", Some(limit));
+        let [.., report, cut] = &records[..] else {
+            panic!("{release}: {records:?}");
+        };
+        // The plugin has no report.
+        assert_eq!(
+            (report, cut),
+            (&Record::Report(String::new()), &Record::Cut(limit))
+        );
+        assert!(records.iter().filter(computed).count() < calls, "{release}");
+        let [line] = &lines[..] else {
+            panic!("{release}: {lines:?}");
+        };
+        let expected = format!("the capture has reached its limit of {}", size_text(limit));
+        assert!(line.starts_with(&expected), "{line}");
+    }
+    assert!(whole.contains(&Record::Report(String::new())), "{release}");
+    println!("{release}: captures end at their limit");
 }

@@ -38,6 +38,7 @@ fn main() {
         shown::another_plugin_is_not_shown(release);
         captured::capture_has_inputs_and_outputs_by_value(release);
         captured::asynchronous_kernel_is_omitted_with_its_reason(release);
+        captured::capture_ends_at_its_limit_and_states_it(release);
         hosts::defects_of_hosts_are_found(release);
         defects::plugins_without_defect_give_no_finding(release);
         defects::planted_defects_are_found(release);

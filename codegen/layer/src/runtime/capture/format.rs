@@ -5,7 +5,7 @@
 //! | part | bytes |
 //! |---|---|
 //! | magic | the 8 bytes `SPGENCAP` |
-//! | version | `u32`, [`VERSION`] |
+//! | version | `u32`, [`VERSION`]; version 1 has no [`Record::Report`] and no [`Record::Cut`] |
 //! | record | kind `u32`, length of the payload `u64`, payload, checksum `u64` (FNV-1a of kind, length and payload) |
 //!
 //! The last record is [`Record::End`] with the number of records before it, and nothing follows. In a payload a text and
@@ -19,7 +19,7 @@ use std::io::{self, Read};
 /// The first bytes of a file.
 pub const MAGIC: &[u8; 8] = b"SPGENCAP";
 /// The version of the format.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Size of a record's kind and length.
 const HEAD: usize = 12;
@@ -41,6 +41,19 @@ pub enum Record {
     Computed(Computed),
     /// A kernel was deleted.
     Deleted(u64),
+    /// The plugin's own report of its called kernels, a line for each, when the capture of the process ends; empty if it has none.
+    Report(String),
+    /// The capture of the process ends at this limit in bytes, before the process.
+    Cut(u64),
+}
+
+/// Returns a number of bytes as text, in the largest unit of which it is a multiple: `4 GiB`.
+pub fn size_text(bytes: u64) -> String {
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB"), (0, "bytes")];
+    let mut units = units.into_iter();
+    let unit = units.find(|(shift, _)| bytes > 0 && bytes.trailing_zeros() >= *shift);
+    let (shift, name) = unit.unwrap_or((0, "bytes"));
+    format!("{} {name}", bytes >> shift)
 }
 
 /// Returns the bytes before the first record.
@@ -57,6 +70,8 @@ impl Record {
             Self::Created(_) => 3,
             Self::Computed(_) => 4,
             Self::Deleted(_) => 5,
+            Self::Report(_) => 6,
+            Self::Cut(_) => 7,
         }
     }
 
@@ -64,7 +79,10 @@ impl Record {
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut payload = Payload::default();
         match self {
-            Self::End(number) | Self::Deleted(number) => payload.number(*number),
+            Self::End(number) | Self::Deleted(number) | Self::Cut(number) => {
+                payload.number(*number);
+            }
+            Self::Report(text) => payload.text(text),
             Self::Process(process, release, plugin) => {
                 payload.small(*process);
                 payload.text(release);
@@ -87,6 +105,8 @@ impl Record {
             3 => Self::Created(source.created()?),
             4 => Self::Computed(source.computed()?),
             5 => Self::Deleted(source.number()?),
+            6 => Self::Report(source.text()?),
+            7 => Self::Cut(source.number()?),
             _ => return None,
         };
         source.0.is_empty().then_some(record)
@@ -143,7 +163,7 @@ impl<R: Read> Records<R> {
         let version: Result<[u8; 4], _> = version.try_into();
         match version.map(u32::from_le_bytes) {
             _ if magic != MAGIC => Err(FormatError::NoCapture),
-            Ok(VERSION) => Ok(Self {
+            Ok(1..=VERSION) => Ok(Self {
                 file,
                 count: 0,
                 is_at_end: false,
@@ -275,6 +295,8 @@ mod tests {
             Record::Created(created),
             Record::Computed(call),
             Record::Deleted(7),
+            Record::Report("AddV2 T=TF_FLOAT calls=1".into()),
+            Record::Cut(4096),
         ]
     }
 
@@ -300,13 +322,27 @@ mod tests {
     }
 
     #[test]
+    fn size_has_the_largest_unit_that_divides_it() {
+        let sizes = [0, 1, 1000, 1 << 12, 3 << 29, 4 << 30].map(size_text);
+        let expected = [
+            "0 bytes",
+            "1 bytes",
+            "1000 bytes",
+            "4 KiB",
+            "1536 MiB",
+            "4 GiB",
+        ];
+        assert_eq!(sizes, expected);
+    }
+
+    #[test]
     fn rejects_file_that_ends_anywhere() {
         let file = file();
         for length in 0..file.len() {
             assert!(read(&file[..length]).is_err(), "{length}");
         }
         let end = read(&file[..file.len() - 30]);
-        assert!(matches!(end, Err(FormatError::Truncated(4 | 5))), "{end:?}");
+        assert!(matches!(end, Err(FormatError::Truncated(6))), "{end:?}");
     }
 
     #[test]
@@ -318,9 +354,11 @@ mod tests {
             assert!(read(&changed).is_err(), "{index}");
         }
         let longer = [&file[..], &[0]].concat();
-        assert!(matches!(read(&longer), Err(FormatError::Damaged(5))));
-        let mut newer = file;
-        newer[8] = 9;
-        assert!(matches!(read(&newer), Err(FormatError::Version(9))));
+        assert!(matches!(read(&longer), Err(FormatError::Damaged(7))));
+        for (version, is_read) in [(0, false), (1, true), (2, true), (9, false)] {
+            let mut other = file.clone();
+            other[8] = version;
+            assert_eq!(read(&other).is_ok(), is_read, "{version}");
+        }
     }
 }

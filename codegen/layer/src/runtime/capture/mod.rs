@@ -10,6 +10,7 @@ pub mod format;
 mod gate;
 mod kernels;
 mod payload;
+mod plugin_report;
 mod records;
 mod registrations;
 mod running;
