@@ -13,6 +13,8 @@ pub mod variable {
     pub const FILTER: &str = "SP_LAYER_FILTER";
     /// `1` checks calls.
     pub const VALIDATE: &str = "SP_LAYER_VALIDATE";
+    /// `1` places the host memory of copies between inaccessible pages.
+    pub const GUARD: &str = "SP_LAYER_GUARD";
     /// Path of the captures; each process appends its number.
     pub const CAPTURE: &str = "SP_LAYER_CAPTURE";
     /// Path of the file to which findings are appended.
@@ -32,6 +34,8 @@ pub struct Settings {
     pub filter: String,
     /// True if calls are checked.
     pub validates: bool,
+    /// True if the host memory of copies is guarded.
+    pub guards: bool,
     /// Path of the captures, if kernels are captured.
     pub capture: Option<String>,
     /// Path of the file of findings.
@@ -49,6 +53,7 @@ impl Settings {
             is_live: text(variable::LIVE).is_some(),
             filter: text(variable::FILTER).unwrap_or_default(),
             validates: text(variable::VALIDATE).is_some(),
+            guards: text(variable::GUARD).is_some(),
             capture: text(variable::CAPTURE),
             findings: text(variable::FINDINGS),
             plugin: text(variable::PLUGIN),
