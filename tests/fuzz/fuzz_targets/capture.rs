@@ -51,7 +51,10 @@ fn check(file: &[u8]) {
     for record in &found {
         let written = record.to_bytes();
         let again = Records::without_header(&written[..]).next_record();
-        assert!(matches!(&again, Ok(Some((it, _))) if it == record), "{again:?}");
+        assert!(
+            matches!(&again, Ok(Some((it, _))) if it == record),
+            "{again:?}"
+        );
         if let Record::Computed(call) = record {
             compare_tensors(call);
         }

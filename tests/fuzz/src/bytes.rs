@@ -11,7 +11,10 @@ pub fn edited(sample: &[u8], edits: &[u8]) -> Vec<u8> {
         let start = usize::from(u16::from_le_bytes([low, high])) % (bytes.len() + 1);
         let end = (start + usize::from(count)).min(bytes.len());
         match action % 4 {
-            0 => bytes[start..end].iter_mut().take(1).for_each(|it| *it = byte),
+            0 => bytes[start..end]
+                .iter_mut()
+                .take(1)
+                .for_each(|it| *it = byte),
             1 => drop(bytes.splice(start..start, vec![byte; usize::from(count)])),
             2 => drop(bytes.drain(start..end)),
             _ => bytes.extend_from_within(start..end),

@@ -58,7 +58,9 @@ impl ArgumentTypes {
             },
             Self::Repeated { count, element } => {
                 let number = self.tensor_count(attrs);
-                let count = number.filter(|it| *it <= MAX_TENSORS).ok_or(count.as_str())?;
+                let count = number
+                    .filter(|it| *it <= MAX_TENSORS)
+                    .ok_or(count.as_str())?;
                 Ok(element.dtypes(attrs)?.repeat(count))
             }
             Self::List(attr) => match attrs.get(attr) {

@@ -103,7 +103,7 @@ fn used_handles(call: &Arguments<'_>) -> Vec<(Object, Effect)> {
     let parameters = call.function.parameters.iter().zip(call.values);
     let handles =
         parameters.filter_map(|(it, value)| Some((handles::handle_type(&it.ty)?, *value)));
-    let unique = handles.filter(|(name, value)| handles::is_unique(*name, *value));
+    let unique = handles.filter(|(name, value)| handles::is_unique(name, *value));
     unique
         .map(|(name, value)| ((name, value, 0), effect))
         .collect()
