@@ -7,56 +7,48 @@ medians over the processes.
 
 import argparse
 import os
+import pathlib
 import statistics
 import subprocess
 import tempfile
 
-PROGRAM = """
-import statistics, time
-import tensorflow as tf
-tf.random.set_seed(1)
-device = [it for it in tf.config.list_physical_devices() if it.device_type != "CPU"][0].device_type
+from cnn import STEP
+
+PROGRAM = STEP + """
+import sys
+count = int(sys.argv[1])
 with tf.device(f"/device:{device}:0"):
-    images, labels = tf.random.normal([32, 28, 28, 1]), tf.one_hot(tf.range(32) % 10, 10)
-    shapes = [[3, 3, 1, 16], [3, 3, 16, 32], [7 * 7 * 32, 10]]
-    weights = [tf.Variable(tf.random.normal(shape, stddev=0.1)) for shape in shapes]
-    @tf.function
-    def step():
-        with tf.GradientTape() as tape:
-            x = tf.nn.relu(tf.nn.conv2d(images, weights[0], 2, "SAME"))
-            x = tf.nn.relu(tf.nn.conv2d(x, weights[1], 2, "SAME"))
-            x = tf.matmul(tf.reshape(x, [32, -1]), weights[2])
-            loss = tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits(labels, x))
-        for weight, gradient in zip(weights, tape.gradient(loss, weights)):
-            weight.assign_sub(0.01 * gradient)
-        return loss
-    for _ in range(10):
-        float(step())
-    times, cpu = [], time.process_time()
-    for _ in range(300):
-        start = time.perf_counter()
-        float(step())
-        times.append(time.perf_counter() - start)
-    cpu = (time.process_time() - cpu) / len(times)
-print(statistics.quantiles(times, n=10)[0], cpu)
+    step = create_step(32, lambda x, kernel: tf.nn.relu(tf.nn.conv2d(x, kernel, 2, "SAME")))
+    tenth_percentile(step, 10)
+    cpu = time.process_time()
+    print(tenth_percentile(step, count), (time.process_time() - cpu) / count)
 """
+
+STEPS = 300
+# A capture of a step has some megabytes.
+CAPTURED_STEPS = 20
 
 FORMS = {
     "no layer": [],
-    "--filter slots": ["--trace", "{trace}", "--filter", "slots"],
-    "--filter slots,kernels": ["--trace", "{trace}", "--filter", "slots,kernels"],
-    "every call": ["--trace", "{trace}"],
+    "--filter slots": ["--trace", "{output}", "--filter", "slots"],
+    "--filter slots,kernels": ["--trace", "{output}", "--filter", "slots,kernels"],
+    "every call": ["--trace", "{output}"],
     "--validate": ["--validate"],
+    "--capture": ["--capture", "{output}"],
 }
 
 
 def measure(sp_gen, python, options):
     """Returns the time and the CPU time of a step, in milliseconds."""
-    program = [python, "-c", PROGRAM]
+    steps = CAPTURED_STEPS if "--capture" in options else STEPS
+    program = [python, "-c", PROGRAM, str(steps)]
     command = [sp_gen, "layer", *options, "--", *program] if options else program
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
-    output = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
-    return [float(field) * 1e3 for field in output.splitlines()[-1].split()]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    # With 1, --validate has a finding.
+    if done.returncode not in (0, 1):
+        raise SystemExit(done.stderr)
+    return [float(field) * 1e3 for field in done.stdout.splitlines()[-1].split()]
 
 
 def main():
@@ -71,9 +63,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for number in range(arguments.rounds):
             for form, options in forms.items():
-                trace = f"{folder}/{number} {form}.txt".replace(" ", "_")
-                options = [option.format(trace=trace) for option in options]
+                output = f"{folder}/{number}.txt"
+                options = [option.format(output=output) for option in options]
                 figures[form].append(measure(arguments.sp_gen, arguments.python, options))
+                pathlib.Path(output).unlink(missing_ok=True)
     plain = [statistics.median(column) for column in zip(*figures["no layer"])]
     for form, found in figures.items():
         step, cpu = (statistics.median(column) for column in zip(*found))

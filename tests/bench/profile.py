@@ -10,43 +10,22 @@ import json
 import statistics
 import subprocess
 
-PROGRAM = """
-import contextlib, json, statistics, sys, tempfile, time
-import tensorflow as tf
-tf.random.set_seed(1)
-device = [it for it in tf.config.list_physical_devices() if it.device_type != "CPU"][0].device_type
+from cnn import STEP
+
+PROGRAM = STEP + """
+import contextlib, json, sys, tempfile
+reduce = lambda x, kernel: tf.nn.max_pool2d(tf.nn.relu(tf.nn.conv2d(x, kernel, 1, "SAME")), 2, 2, "SAME")
 with tf.device(f"/device:{device}:0"):
-    images, labels = tf.random.normal([64, 28, 28, 1]), tf.one_hot(tf.range(64) % 10, 10)
-    shapes = [[3, 3, 1, 16], [3, 3, 16, 32], [7 * 7 * 32, 10]]
-    weights = [tf.Variable(tf.random.normal(shape, stddev=0.1)) for shape in shapes]
-    @tf.function
-    def step():
-        with tf.GradientTape() as tape:
-            x = tf.nn.max_pool2d(tf.nn.relu(tf.nn.conv2d(images, weights[0], 1, "SAME")), 2, 2, "SAME")
-            x = tf.nn.max_pool2d(tf.nn.relu(tf.nn.conv2d(x, weights[1], 1, "SAME")), 2, 2, "SAME")
-            x = tf.matmul(tf.reshape(x, [64, -1]), weights[2])
-            loss = tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits(labels, x))
-        for weight, gradient in zip(weights, tape.gradient(loss, weights)):
-            weight.assign_sub(0.01 * gradient)
-        return loss
-
-def times(steps):
-    found = []
-    for _ in range(steps):
-        start = time.perf_counter()
-        float(step())
-        found.append(time.perf_counter() - start)
-    return statistics.quantiles(found, n=10)[0]
-
+    step = create_step(64, reduce)
 LEVELS = {"no profile": None, "level 0": 0, "level 1": 1}
-times(30)
+tenth_percentile(step, 30)
 found = {name: [] for name in LEVELS}
 with tempfile.TemporaryDirectory() as folder:
     for _ in range(int(sys.argv[1])):
         for name, level in LEVELS.items():
             options = level is not None and tf.profiler.experimental.ProfilerOptions(device_tracer_level=level)
             with tf.profiler.experimental.Profile(folder, options) if options else contextlib.nullcontext():
-                found[name].append(times(60))
+                found[name].append(tenth_percentile(step, 60))
 print(json.dumps(found))
 """
 

@@ -79,14 +79,16 @@ def test_json_has_events_with_arguments_for_perfetto(layer, tmp_path):
     assert all(event["ph"] == "X" and event["dur"] >= 0 for event in events)
 
 
-def test_checks_find_nothing_in_plugin_without_defects(layer):
-    process = layer("--validate")
+@pytest.mark.parametrize("options", [["--validate"], ["--validate", "--guard"]], ids=" ".join)
+def test_checks_find_nothing_in_plugin_without_defects(layer, options):
+    process = layer(*options)
     assert (process.returncode, "sp-gen layer:" in process.stderr) == (0, False), process.stderr
     assert process.stdout.startswith("["), process.stdout
 
 
-def test_checks_find_nothing_in_device_with_asynchronous_streams(layer):
-    process = layer("--validate", SP_CPU_STREAMS="async", SP_CPU_JITTER="150")
+@pytest.mark.parametrize("options", [["--validate"], ["--validate", "--guard"]], ids=" ".join)
+def test_checks_find_nothing_in_device_with_asynchronous_streams(layer, options):
+    process = layer(*options, SP_CPU_STREAMS="async", SP_CPU_JITTER="150")
     assert (process.returncode, "sp-gen layer:" in process.stderr) == (0, False), process.stderr
 
 

@@ -59,10 +59,15 @@ impl Tensor {
         Self::with_length(dtype, dims, bytes)
     }
 
+    /// Returns the number of elements of a shape, or `None` if a dimension is negative or the number exceeds `i64`.
+    pub fn element_count(dims: &[i64]) -> Option<usize> {
+        elements(dims).and_then(|it| usize::try_from(it).ok())
+    }
+
     /// Returns a tensor, and checks the number of its bytes.
     fn with_length(dtype: DType, dims: impl AsRef<[i64]>, bytes: &[u8]) -> Self {
         let dims = dims.as_ref().to_vec();
-        let count = elements(&dims).and_then(|it| usize::try_from(it).ok());
+        let count = Self::element_count(&dims);
         let len = count.and_then(|it| it.checked_mul(dtype.stride()));
         let len = len.unwrap_or_else(|| panic!("{dims:?} of {dtype} has no valid size"));
         assert_eq!(
@@ -97,8 +102,7 @@ impl Tensor {
         memory: &[u8],
     ) -> Result<Self, String> {
         let no_size = || format!("the shape {dims:?} has no valid size");
-        let count = elements(dims).and_then(|it| usize::try_from(it).ok());
-        let count = count.ok_or_else(no_size)?;
+        let count = Self::element_count(dims).ok_or_else(no_size)?;
         if dtype == DType::STRING {
             // SAFETY: the caller guarantees that the texts are readable.
             return Ok(Self::from_strings(dims, &unsafe { texts(memory, count) }?));

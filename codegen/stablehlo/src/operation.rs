@@ -96,6 +96,8 @@ impl<'a> Module<'a> {
             names: &names,
             attribute_names: AttributeNames::new(),
             values: Vec::new(),
+            undefined: 0,
+            end: program.len(),
             scope: Vec::new(),
         };
         let mut cursor = sections.get(section::OPERATIONS)?;
@@ -153,6 +155,10 @@ struct Reader<'a, 'b> {
     attribute_names: AttributeNames,
     /// Type of each value of the program. Those of a region are added when it begins, and get their type when defined.
     values: Vec<usize>,
+    /// Number of values of all open regions that are not defined yet.
+    undefined: usize,
+    /// Size of the program.
+    end: usize,
     /// Values that operations may refer to: those of the regions around them, up to an isolated one.
     scope: Vec<usize>,
 }
@@ -189,6 +195,7 @@ impl<'a> Reader<'a, '_> {
             return cursor.error("a region defines more values than it states");
         };
         self.values[value] = type_;
+        self.undefined -= 1;
         Ok(value)
     }
 
@@ -359,6 +366,14 @@ impl<'a> Reader<'a, '_> {
         }
         let outer = self.scope.len();
         let value_count = cursor.count()?;
+        self.undefined += value_count;
+        // Each value is defined by at least one byte, which follows: the regions together cannot state more values.
+        if self.undefined > self.end - cursor.offset {
+            let (values, bytes) = (self.undefined, self.end - cursor.offset);
+            return cursor.error(format!(
+                "{values} values are expected, {bytes} bytes remain"
+            ));
+        }
         let mut undefined = self.values.len()..self.values.len() + value_count;
         self.values.resize(undefined.end, 0);
         self.scope.extend(undefined.clone());

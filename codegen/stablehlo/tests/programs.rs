@@ -218,6 +218,18 @@ fn nested_regions_are_limited() {
 }
 
 #[test]
+fn values_of_nested_regions_are_limited() {
+    // An operation with one region of one block, which states 100 values.
+    let open = [&[5, 1, 0x10, 1, 5, 3][..], &varint(100)].concat();
+    let operations = [open.repeat(2), vec![0; 150]].concat();
+    let message = error(&program(UNIT, FLOAT, &operations)).unwrap();
+    assert!(
+        message.ends_with("200 values are expected, 150 bytes remain"),
+        "{message}"
+    );
+}
+
+#[test]
 fn text_of_shared_attributes_is_limited() {
     // Arrays of sixteen times the array before: the text would have 16 to the power of 12 items.
     let arrays: Vec<Vec<u8>> = (0..12_usize)

@@ -1,5 +1,6 @@
-//! Shared code of the fuzz targets: snapshots with hostile texts, checks of the output for them, and long inputs.
+//! Shared code of the fuzz targets: snapshots with hostile texts, checks of the output for them, long inputs, edits of samples.
 
+pub mod bytes;
 pub mod c;
 pub mod edit;
 pub mod html;

@@ -16,6 +16,7 @@ Examples:
   sp-gen layer --trace t.json --filter slots -- python train.py      write the slots' calls for ui.perfetto.dev
   sp-gen layer --trace t.txt --filter 'kernels,copies,TF_*Output' -- python train.py
   sp-gen layer --validate -- python train.py                         report wrong calls of either side
+  sp-gen layer --validate --guard -- python train.py                 also accesses outside of the host memory of copies
   sp-gen layer --capture step.capture -- python train.py             write what kernels computed, for `sp-gen replay`
 
 Groups of --filter: slots, functions, callbacks, entry_points, kernels, copies, streams, memory, graph, profiler.
@@ -38,6 +39,9 @@ pub struct Args {
     /// Check calls, and report those that break TensorFlow's contract
     #[arg(long)]
     validate: bool,
+    /// With --validate, place the host memory of each copy between inaccessible pages, and wait for the copy
+    #[arg(long, requires = "validate")]
+    guard: bool,
     /// Show, check and capture only this plugin: a library's path or file name [default: every plugin]
     #[arg(long, value_name = "LIB")]
     plugin: Option<String>,
@@ -86,6 +90,7 @@ pub fn run(args: Args) -> Result {
         capture: args.capture,
         capture_limit: args.capture_limit,
         validate: args.validate,
+        guard: args.guard,
         plugin: args.plugin,
         filter: args.filter,
         python: args.python,

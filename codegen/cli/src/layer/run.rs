@@ -32,6 +32,8 @@ pub struct LayerOptions {
     pub capture_limit: u64,
     /// True if calls are checked.
     pub validate: bool,
+    /// True if the host memory of copies is guarded.
+    pub guard: bool,
     /// The plugin, by its path or file name.
     pub plugin: Option<String>,
     /// The filter of the trace.
@@ -171,6 +173,9 @@ fn start(
         command
             .env(variable::VALIDATE, "1")
             .env(variable::FINDINGS, folder.join("findings"));
+    }
+    if options.guard {
+        command.env(variable::GUARD, "1");
     }
     command.env(variable::FILTER, &options.filter);
     command.env(

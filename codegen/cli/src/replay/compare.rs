@@ -6,7 +6,7 @@ use sp_layer::runtime::capture::format;
 use sp_layer::runtime::capture::format::Content;
 
 /// Returns the first difference of `found` from the captured tensor, or `None` if there is none. Floating-point numbers may
-/// differ by `tolerance` of one and of the captured number.
+/// differ by `tolerance` of one and of the captured number. The elements of the captured tensor are valid.
 pub fn difference(
     captured: &format::Tensor,
     found: &Tensor,

@@ -160,6 +160,7 @@ impl<'h> Session<'h> {
                 continue;
             };
             compared += 1;
+            values::check(captured)?;
             if let Some(text) = difference(captured, found, self.tolerance) {
                 return Ok((Verdict::Different, format!("output {index} {text}")));
             }
@@ -175,6 +176,7 @@ impl<'h> Session<'h> {
                 return Ok((Verdict::Different, text));
             };
             compared += 1;
+            values::check(captured)?;
             if let Some(text) = difference(captured, &found, self.tolerance) {
                 let text = format!("the variable of input {} {text}", used.input);
                 return Ok((Verdict::Different, text));

@@ -13,7 +13,7 @@ use std::process::{Command, Output};
 
 use capture::{addition, failed_addition, omitted, report, sum, write};
 use serde_json::Value;
-use sp_layer::runtime::capture::format::Record;
+use sp_layer::runtime::capture::format::{Content, Record};
 use sp_tests::{assert_contains, root};
 use tempfile::TempDir;
 
@@ -177,6 +177,32 @@ fn reduced_capture_has_the_calls_that_the_failure_needs() {
         let again = scene.replay("step.capture", &["--reduce", &small]);
         assert_error(&again, "[sp_gen::replay::existing_file]");
     }
+}
+
+#[test]
+fn values_that_do_not_fit_their_type_and_shape_are_not_compared() {
+    let Record::Computed(mut strings) = addition(&[1.0], &[2.0], &[3.0]) else {
+        unreachable!("it is a call");
+    };
+    let Some(output) = &mut strings.outputs[0] else {
+        unreachable!("it is set");
+    };
+    output.content = Content::Strings(vec![b"3".to_vec()]);
+    let mut overflowing = strings.clone();
+    overflowing.inputs[0].dims = vec![i64::MAX, 2, 0];
+    overflowing.inputs[0].content = Content::Bytes(vec![]);
+    let records = [strings, overflowing].map(Record::Computed);
+    let Some(scene) = Scene::new("GOOD", &records) else {
+        return;
+    };
+    let output = scene.replay("step.capture", &[]);
+    assert_error(&output, "could be compared");
+    let reported = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(
+        reported.matches("has another size").count(),
+        2,
+        "{reported}"
+    );
 }
 
 #[test]

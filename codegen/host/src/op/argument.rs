@@ -7,6 +7,9 @@ use sp_ops::{Argument, ArgumentType, ElementType};
 use crate::DType;
 use crate::core::Attr;
 
+/// The most tensors of a list.
+const MAX_TENSORS: usize = 1 << 16;
+
 /// An input or output.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct OpArgument {
@@ -39,7 +42,7 @@ impl OpArgument {
     /// Returns the types of its tensors.
     ///
     /// # Errors
-    /// Returns the attribute that is not set.
+    /// Returns the attribute that is not set, or states more than [`MAX_TENSORS`].
     pub fn dtypes<'a>(&'a self, attrs: &BTreeMap<String, Attr>) -> Result<Vec<DType>, &'a str> {
         self.types.dtypes(attrs)
     }
@@ -54,7 +57,10 @@ impl ArgumentTypes {
                 _ => Err(attr),
             },
             Self::Repeated { count, element } => {
-                let count = self.tensor_count(attrs).ok_or(count.as_str())?;
+                let number = self.tensor_count(attrs);
+                let count = number
+                    .filter(|it| *it <= MAX_TENSORS)
+                    .ok_or(count.as_str())?;
                 Ok(element.dtypes(attrs)?.repeat(count))
             }
             Self::List(attr) => match attrs.get(attr) {

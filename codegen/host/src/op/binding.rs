@@ -36,7 +36,8 @@ impl Op {
         let counts = self.inputs.iter();
         let counts = counts.map(|it| it.types.tensor_count(&self.attrs));
         let counts: Vec<Option<usize>> = counts.collect();
-        let known: usize = counts.iter().flatten().sum();
+        let known = counts.iter().flatten();
+        let known = known.fold(0_usize, |sum, it| sum.saturating_add(*it));
         let open = counts.iter().filter(|it| it.is_none()).count();
         let rest = given
             .checked_sub(known)
@@ -250,6 +251,17 @@ mod tests {
         // Sparse and dense inputs have an attribute each.
         let error = error(&Op::new("ParseExample"), &floats(9));
         assert!(error.contains("needs its attribute"), "{error}");
+    }
+
+    #[test]
+    fn rejects_lists_of_excessive_length() {
+        let split = Op::new("Split").attr("num_split", i64::MAX);
+        let inputs = [vec![Tensor::scalar(0i32)], floats(1)].concat();
+        let split = split.with_types_of(&inputs).unwrap();
+        assert!(split.output_placements(&[]).is_err());
+        let batch = Op::new("ParseExample").attr("Nsparse", i64::MAX);
+        let batch = batch.attr("Ndense", i64::MAX);
+        assert!(error(&batch, &floats(9)).contains("inputs"));
     }
 
     #[test]

@@ -9,7 +9,8 @@ impl Op {
     /// Returns the op of a serialized `NodeDef`, with its attributes and the name of its node.
     ///
     /// # Errors
-    /// Returns an error if the bytes are no `NodeDef`, or if an attribute has a value of unknown form.
+    /// Returns an error if the bytes are no `NodeDef`, or if an attribute has a value of unknown form or more than 64 MiB of
+    /// repeated elements.
     pub fn from_node_def(bytes: &[u8]) -> Result<Self, Error> {
         let invalid = || Error::Misuse("the bytes are no NodeDef".into());
         let fields = proto::parse_fields(bytes).ok_or_else(invalid)?;
@@ -18,6 +19,7 @@ impl Op {
             let (_, value) = fields.find(|(number, _)| *number == wanted)?;
             value.text()
         };
+        let mut room = MAX_REPEATED;
         let mut op = Self::new(&text(2).ok_or_else(invalid)?);
         op.node = text(1);
         let entries = fields.iter().filter(|(number, _)| *number == 5);
@@ -25,8 +27,11 @@ impl Op {
             let mut name = proto::field_values(entry, 1).filter_map(FieldValue::text);
             let name = name.next().ok_or_else(invalid)?;
             let value = proto::field_values(entry, 2).find_map(FieldValue::bytes);
-            let unknown = || Error::Misuse(format!("the attribute {name} has an unknown form"));
-            let value = attr_value(value.unwrap_or_default()).ok_or_else(unknown)?;
+            let unknown = || {
+                let reason = "has an unknown form, or is too large";
+                Error::Misuse(format!("the attribute {name} {reason}"))
+            };
+            let value = attr_value(value.unwrap_or_default(), &mut room).ok_or_else(unknown)?;
             op.attrs.insert(name, value);
         }
         Ok(op)
@@ -69,23 +74,26 @@ impl Op {
 const FUNCTION: u32 = 10;
 const LISTED_FUNCTION: u32 = 9;
 
-/// Returns the value of an `AttrValue`. A message without a field is an empty list.
-fn attr_value(message: &[u8]) -> Option<Attr> {
+/// The most bytes of all tensors of a node whose messages have fewer elements than the tensors.
+const MAX_REPEATED: usize = 64 << 20;
+
+/// Returns the value of an `AttrValue`. A message without a field is an empty list. `room` is the rest of [`MAX_REPEATED`].
+fn attr_value(message: &[u8], room: &mut usize) -> Option<Attr> {
     let fields = proto::parse_fields(message)?;
     match fields.first() {
         None => Some(Attr::List(vec![])),
-        Some((1, list)) => attr_list(list.bytes()?),
-        Some((number, value)) => scalar(*number, *value, FUNCTION),
+        Some((1, list)) => attr_list(list.bytes()?, room),
+        Some((number, value)) => scalar(*number, *value, FUNCTION, room),
     }
 }
 
-fn attr_list(message: &[u8]) -> Option<Attr> {
+fn attr_list(message: &[u8], room: &mut usize) -> Option<Attr> {
     let mut items = Vec::new();
     for (number, value) in proto::parse_fields(message)? {
         match (number, value) {
             // Numbers of a list are packed.
             (3..=6, FieldValue::Bytes(packed)) => items.extend(packed_items(number, packed)?),
-            _ => items.push(scalar(number, value, LISTED_FUNCTION)?),
+            _ => items.push(scalar(number, value, LISTED_FUNCTION, room)?),
         }
     }
     Some(Attr::List(items))
@@ -101,10 +109,12 @@ fn packed_items(number: u32, packed: &[u8]) -> Option<Vec<Attr>> {
         _ => FieldValue::Number(value),
     };
     let items = values.into_iter();
-    items.map(|it| scalar(number, value(it), 0)).collect()
+    items
+        .map(|it| scalar(number, value(it), 0, &mut 0))
+        .collect()
 }
 
-fn scalar(number: u32, value: FieldValue<'_>, function: u32) -> Option<Attr> {
+fn scalar(number: u32, value: FieldValue<'_>, function: u32, room: &mut usize) -> Option<Attr> {
     Some(match (number, value) {
         (2, value) => Attr::Text(value.text()?),
         (3, FieldValue::Number(value)) => Attr::Int(value as i64),
@@ -112,7 +122,7 @@ fn scalar(number: u32, value: FieldValue<'_>, function: u32) -> Option<Attr> {
         (5, FieldValue::Number(value)) => Attr::Bool(value != 0),
         (6, FieldValue::Number(value)) => Attr::Type(DType(value as u32)),
         (7, value) => Attr::Shape(shape(value.bytes()?)),
-        (8, value) => Attr::Tensor(tensor(value.bytes()?)?),
+        (8, value) => Attr::Tensor(tensor(value.bytes()?, room)?),
         (number, value) if number == function => {
             let name = proto::field_values(value.bytes()?, 1).find_map(FieldValue::text);
             Attr::Function(name?)
@@ -139,7 +149,7 @@ fn shape(message: &[u8]) -> Option<Vec<i64>> {
 }
 
 /// Returns the tensor of a `TensorProto` whose elements are its `tensor_content`, or one value for all.
-fn tensor(message: &[u8]) -> Option<Tensor> {
+fn tensor(message: &[u8], room: &mut usize) -> Option<Tensor> {
     let dtype = proto::field_values(message, 1).find_map(|it| match it {
         FieldValue::Number(value) => Some(DType(value as u32)),
         _ => None,
@@ -148,20 +158,17 @@ fn tensor(message: &[u8]) -> Option<Tensor> {
     let dims = shape(dims.unwrap_or_default())?;
     let content = proto::field_values(message, 4).find_map(FieldValue::bytes);
     let size = dtype.size();
-    let count = dims.iter().try_fold(1_usize, |count, dim| {
-        count.checked_mul(usize::try_from(*dim).ok()?)
-    })?;
+    let count = Tensor::element_count(&dims)?;
     let length = count.checked_mul(size).filter(|_| size > 0)?;
     let bytes = match content {
         Some(bytes) => bytes.to_vec(),
-        None if length <= MAX_REPEATED => repeated(message, dtype, length)?,
-        None => return None,
+        None => {
+            *room = room.checked_sub(length)?;
+            repeated(message, dtype, length)?
+        }
     };
     (bytes.len() == length).then(|| Tensor::from_bytes(dtype, dims, &bytes))
 }
-
-/// The most bytes of a tensor whose message has fewer elements than the tensor.
-const MAX_REPEATED: usize = 1 << 30;
 
 /// Returns the elements from the field for their type. The last value stands for those that are absent.
 fn repeated(message: &[u8], dtype: DType, length: usize) -> Option<Vec<u8>> {
@@ -181,7 +188,8 @@ fn repeated(message: &[u8], dtype: DType, length: usize) -> Option<Vec<u8>> {
     let is_complex = matches!(dtype, DType::COMPLEX64 | DType::COMPLEX128);
     let part = if is_complex { size / 2 } else { size };
     let bytes = |value: &u64| value.to_le_bytes().into_iter().take(part);
-    let mut elements: Vec<u8> = values.iter().flat_map(bytes).collect();
+    let mut elements = Vec::with_capacity(length);
+    elements.extend(values.iter().flat_map(bytes));
     let last = match elements.len().checked_sub(size) {
         Some(start) => elements[start..].to_vec(),
         None => vec![0; size],
@@ -263,7 +271,7 @@ mod tests {
         let two = proto::bytes_field(2, proto::bytes_field(2, proto::varint_field(1, 2)));
         let of = |dtype: DType, value: Vec<u8>| {
             let number = proto::varint_field(1, u64::from(dtype.0));
-            tensor(&[number, two.clone(), value].concat())
+            tensor(&[number, two.clone(), value].concat(), &mut 32)
         };
         let unsigned = of(DType::UINT32, proto::varint_field(16, 5)).unwrap();
         assert_eq!(unsigned, Tensor::from([2], &[5_u32, 5]));
@@ -271,6 +279,11 @@ mod tests {
         let complex = of(DType::COMPLEX64, proto::bytes_field(9, &parts)).unwrap();
         assert_eq!(complex.bytes(), parts.repeat(2));
         assert!(of(DType::FLOAT8_E5M2, proto::varint_field(7, 1)).is_none());
+        let dims =
+            [i64::MAX as u64, 2, 0].map(|it| proto::bytes_field(2, proto::varint_field(1, it)));
+        let shape = proto::bytes_field(2, dims.concat());
+        let overflowing = [proto::varint_field(1, 1), shape].concat();
+        assert!(tensor(&overflowing, &mut 0).is_none());
     }
 
     #[test]
@@ -281,5 +294,18 @@ mod tests {
         let tensor = [proto::varint_field(1, 1), proto::bytes_field(2, huge)].concat();
         let huge = node(&[("value", proto::bytes_field(8, tensor))]);
         assert!(Op::from_node_def(&huge).is_err());
+    }
+
+    #[test]
+    fn repeated_elements_of_all_tensors_are_limited() {
+        let dim = proto::bytes_field(2, proto::varint_field(1, 1 << 23));
+        let tensor = [proto::varint_field(1, 1), proto::bytes_field(2, dim)].concat();
+        let list = |count| {
+            let tensors = proto::bytes_field(8, &tensor).repeat(count);
+            Op::from_node_def(&node(&[("values", proto::bytes_field(1, tensors))]))
+        };
+        assert!(list(2).is_ok());
+        let error = list(3).unwrap_err().to_string();
+        assert!(error.contains("is too large"), "{error}");
     }
 }

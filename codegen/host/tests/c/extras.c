@@ -67,6 +67,9 @@ static void optimize(void *optimizer, TF_Buffer *graph, TF_Buffer *out, TF_Statu
 #else
 static void optimize(void *optimizer, const TF_Buffer *graph, const TF_GrapplerItem *item, TF_Buffer *out,
                      TF_Status *status) {
+#if defined(USES_ENDED_CONTEXT)
+  if (ended_context != NULL) TF_NumInputs(ended_context);
+#endif
   int count = 0;
   size_t bytes = 0;
   TF_GetNodesToPreserveListSize(item, &count, &bytes, status);

@@ -64,9 +64,46 @@ static void fail(TF_OpKernelContext *ctx, TF_Code code, const char *message) {
   TF_DeleteStatus(status);
 }
 
+#if defined(SHARES_STATUS) || defined(OWN_STATUS)
+#include <pthread.h>
+
+typedef struct { TF_OpKernelContext *ctx; TF_Status *status; } Getter;
+
+static void *get_input(void *argument) {
+  Getter *getter = argument;
+  TF_Tensor *input = NULL;
+  TF_GetInput(getter->ctx, 1, &input, getter->status);
+  TF_DeleteTensor(input);
+  return NULL;
+}
+
+// Gets both inputs on two threads, with one status or with two.
+static void get_inputs(TF_OpKernelContext *ctx, TF_Status *status) {
+  TF_Status *own = TF_NewStatus();
+#if defined(SHARES_STATUS)
+  Getter getter = {ctx, status};
+#else
+  Getter getter = {ctx, own};
+#endif
+  pthread_t thread;
+  pthread_create(&thread, NULL, get_input, &getter);
+  TF_Tensor *input = NULL;
+  TF_GetInput(ctx, 0, &input, status);
+  TF_DeleteTensor(input);
+  pthread_join(thread, NULL);
+  TF_DeleteStatus(own);
+}
+#endif
+
+TF_OpKernelContext *ended_context;
+
 static void add(void *kernel, TF_OpKernelContext *ctx) {
   record_call();
   TF_Status *status = TF_NewStatus();
+#if defined(SHARES_STATUS) || defined(OWN_STATUS)
+  get_inputs(ctx, status);
+#endif
+  ended_context = ctx;
   TF_Tensor *x = NULL, *y = NULL;
   TF_GetInput(ctx, 0, &x, status);
   TF_GetInput(ctx, 1, &y, status);

@@ -215,6 +215,9 @@ static void dtoh(const SP_Device *device, SP_Stream stream, void *to, const SP_D
   if (is_unified(from->opaque)) return ok(status);
 #endif
   memcpy(to, from->opaque, size);
+#if defined(WRITES_PAST)
+  ((volatile char *)to)[size] = 0;
+#endif
 #if defined(LONG_COPY)
   if (size == 100) ((char *)to)[size] = 0;
 #endif
@@ -244,6 +247,10 @@ static void htod(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase 
   }
 #endif
   memcpy(to->opaque, from, size);
+#if defined(READS_PAST)
+  // As a driver whose copies are whole blocks of 64 bytes, and one more.
+  (void)((const volatile char *)from)[size + 63];
+#endif
 #if defined(COPY_ADVANCES)
   to->opaque = (char *)to->opaque + size;
 #endif

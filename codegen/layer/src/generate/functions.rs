@@ -113,6 +113,15 @@ fn wrapped_callbacks(function: &TokenStream, taken: &[TakenCallback<'_>]) -> Tok
     quote!(#label #(#statements)*)
 }
 
+/// Returns the statement that replaces the host memory of a copy by guarded memory, if the call has any.
+fn guarded_memory(signature: &Signature) -> Option<TokenStream> {
+    let names = ["host_src", "host_dst"];
+    let mut parameters = signature.params.iter();
+    let index = parameters.position(|it| names.contains(&it.name.as_str()))?;
+    let argument = format_ident!("a{index}");
+    Some(quote!(let #argument = call.guarded(#argument);))
+}
+
 /// Returns true for the functions of a kernel, which are wrapped even if they are not shown: they tell the op.
 fn is_kernel(name: &str) -> bool {
     name.starts_with("TF_New") && name.contains("KernelBuilder.")
@@ -135,6 +144,7 @@ pub fn wrapper(
     let (names, types, bits) = (&passed.names, &passed.types, &passed.bits);
     let (arrow, pointer, result_bits) = (passed.arrow(), passed.pointer(), &passed.result_bits);
     let wrapped = wrapped_callbacks(function, taken);
+    let guarded = guarded_memory(signature);
     let count = Literal::usize_unsuffixed(names.len());
     quote! {
         unsafe extern "C-unwind" fn #head(#(#names: #types),*) #arrow {
@@ -146,6 +156,7 @@ pub fn wrapper(
                     return real(#(#names),*);
                 }
                 let call = call::begin(&#function, &arguments);
+                #guarded
                 let result = real(#(#names),*);
                 call::finish(call, &arguments, #result_bits);
                 result

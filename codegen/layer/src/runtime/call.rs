@@ -5,6 +5,7 @@ use super::capture;
 use super::check;
 use super::description::{Function, Kind, flag};
 use super::exchange::exchange_slots;
+use super::guard::{self, Guard};
 use super::host;
 use super::log::{Op, thread_log};
 use super::system;
@@ -23,6 +24,17 @@ pub struct Call {
     label: &'static str,
     /// The context of a kernel that is captured.
     captured: Option<u64>,
+    /// The objects that the call uses, if it is checked.
+    _uses: Option<check::Uses>,
+    /// The host memory of a copy, if it is guarded.
+    guard: Option<Guard>,
+}
+
+impl Call {
+    /// Returns the address of the host memory that the slot gets in place of `address`.
+    pub fn guarded(&self, address: usize) -> usize {
+        self.guard.as_ref().map_or(address, Guard::address)
+    }
 }
 
 /// The nodes of live kernels, by the address that `create_func` has returned. `None` if two live kernels share an address.
@@ -36,10 +48,11 @@ const FIRST_ADDRESS: u64 = 4096;
 /// # Safety
 /// The arguments are those of a call with the signature of `function`: see [`value::push_arguments`].
 pub unsafe fn begin(function: &'static Function, arguments: &[u64]) -> Call {
-    if function.has(flag::CHECK) {
+    let uses = match function.has(flag::CHECK) {
         // SAFETY: as the caller states.
-        unsafe { check::before(function, arguments) };
-    }
+        true => unsafe { check::before(function, arguments) },
+        false => None,
+    };
     if function.has(flag::CAPTURE) {
         // SAFETY: as the caller states.
         unsafe { capture::before(function, arguments) };
@@ -57,6 +70,9 @@ pub unsafe fn begin(function: &'static Function, arguments: &[u64]) -> Call {
         is_kernel: false,
         label: "",
         captured: None,
+        _uses: uses,
+        // SAFETY: as the caller states.
+        guard: unsafe { guard::begin(function, arguments) },
     }
 }
 
@@ -93,6 +109,10 @@ pub unsafe fn begin_callback(
 pub unsafe fn finish(mut call: Call, arguments: &[u64], result: u64) {
     let (end, function) = (system::now(), call.function);
     call.captured = None;
+    if let Some(guard) = call.guard.take() {
+        // SAFETY: as the caller states.
+        unsafe { guard.finish(arguments) };
+    }
     if std::mem::take(&mut call.is_open) {
         let mut text = String::new();
         // SAFETY: as the caller states.

@@ -118,6 +118,11 @@ impl ThreadLog {
         }
     }
 
+    /// Returns the thread.
+    pub fn thread(&self) -> i32 {
+        self.thread
+    }
+
     /// Begins the kernel of `op`.
     pub fn enter_op(&mut self, op: Op) {
         self.ops.push(op);

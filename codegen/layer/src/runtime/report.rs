@@ -1,8 +1,8 @@
 //! Lines of the layer on stderr.
 
+use super::shared::Shared;
 use super::system;
 use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
 
 const STDERR: i32 = 2;
 
@@ -13,9 +13,8 @@ pub fn line(text: &str) {
 
 /// Writes a line about `subject`, the first time.
 pub fn line_once(subject: &'static str, text: &str) {
-    static SUBJECTS: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
-    let mut subjects = SUBJECTS.lock().unwrap_or_else(PoisonError::into_inner);
-    if subjects.get_or_insert_with(HashSet::new).insert(subject) {
+    static SUBJECTS: Shared<HashSet<&'static str>> = Shared::new();
+    if SUBJECTS.with(|subjects| subjects.insert(subject)) {
         line(&format!("{subject} {text}"));
     }
 }

@@ -13,6 +13,8 @@ pub mod variable {
     pub const FILTER: &str = "SP_LAYER_FILTER";
     /// `1` checks calls.
     pub const VALIDATE: &str = "SP_LAYER_VALIDATE";
+    /// `1` places the host memory of copies between inaccessible pages.
+    pub const GUARD: &str = "SP_LAYER_GUARD";
     /// Path of the captures; each process appends its number.
     pub const CAPTURE: &str = "SP_LAYER_CAPTURE";
     /// The most bytes of a capture.
@@ -34,6 +36,8 @@ pub struct Settings {
     pub filter: String,
     /// True if calls are checked.
     pub validates: bool,
+    /// True if the host memory of copies is guarded.
+    pub guards: bool,
     /// Path of the captures, if kernels are captured.
     pub capture: Option<String>,
     /// The most bytes of a capture, if they are limited.
@@ -53,6 +57,7 @@ impl Settings {
             is_live: text(variable::LIVE).is_some(),
             filter: text(variable::FILTER).unwrap_or_default(),
             validates: text(variable::VALIDATE).is_some(),
+            guards: text(variable::GUARD).is_some(),
             capture: text(variable::CAPTURE),
             capture_limit: text(variable::CAPTURE_LIMIT).and_then(|it| it.parse().ok()),
             findings: text(variable::FINDINGS),

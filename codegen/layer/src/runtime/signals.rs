@@ -1,11 +1,14 @@
 //! Signals that end the process: the last records are written before.
 
+use super::guard;
 use super::log;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV. Not SIGTERM: the program may be within the allocator, and go on after it.
-const SIGNALS: [c_int; 5] = [4, 6, 7, 8, 11];
+const SIGNALS: [c_int; 5] = [4, 6, SIGBUS, 8, SIGSEGV];
+const SIGBUS: c_int = 7;
+const SIGSEGV: c_int = 11;
 const SIG_DFL: usize = 0;
 const SIG_IGN: usize = 1;
 const SA_SIGINFO: c_int = 4;
@@ -65,12 +68,16 @@ pub fn install() {
     }
 }
 
-/// Writes the records, then does what the program had asked for.
+/// Writes the records, and a finding about guarded memory, then does what the program had asked for.
 ///
 /// The records are formatted here, which may allocate: if the signal came from within the allocator, the process could
 /// stop here. Only the first signal is handled, and a log that is locked is not waited for.
 extern "C" fn handle(signal: c_int, info: *mut c_void, context: *mut c_void) {
     if !IS_WRITTEN.swap(true, Ordering::AcqRel) {
+        if matches!(signal, SIGBUS | SIGSEGV) {
+            // SAFETY: the kernel passes a `siginfo_t`, whose third word is the address.
+            guard::report_fault(unsafe { info.cast::<usize>().add(2).read() });
+        }
         log::flush_all(true);
     }
     let index = SIGNALS.iter().position(|it| *it == signal).unwrap_or(0);

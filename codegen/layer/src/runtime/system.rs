@@ -68,6 +68,15 @@ unsafe extern "C" {
     fn dlopen(path: *const c_char, mode: c_int) -> *mut c_void;
     fn dl_iterate_phdr(visitor: PhdrVisitor, data: *mut c_void) -> c_int;
     fn mprotect(address: *mut c_void, length: usize, protection: c_int) -> c_int;
+    fn mmap(
+        address: *mut c_void,
+        length: usize,
+        protection: c_int,
+        flags: c_int,
+        file: c_int,
+        offset: i64,
+    ) -> *mut c_void;
+    fn munmap(address: *mut c_void, length: usize) -> c_int;
     fn sysconf(name: c_int) -> c_long;
     fn clock_gettime(clock: c_int, time: *mut TimeSpec) -> c_int;
     fn syscall(number: c_long, ...) -> c_long;
@@ -133,11 +142,61 @@ pub fn for_each_library(visit: &mut dyn FnMut(&PhdrInfo)) {
     unsafe { dl_iterate_phdr(visitor, (&raw mut visit).cast()) };
 }
 
-/// Makes the pages of `length` bytes at `address` writable, or read-only again. Returns false if the system rejects it.
-pub fn set_writable(address: usize, length: usize, writable: bool) -> bool {
+/// Returns the size of a page.
+fn page_size() -> usize {
     const PAGE_SIZE_NAME: c_int = 30;
     // SAFETY: sysconf only reads its argument.
-    let page = unsafe { sysconf(PAGE_SIZE_NAME) }.max(4096) as usize;
+    unsafe { sysconf(PAGE_SIZE_NAME) }.max(4096) as usize
+}
+
+/// Accessible pages between two inaccessible ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pages {
+    /// Address of the first accessible byte.
+    pub start: usize,
+    /// Number of accessible bytes.
+    pub length: usize,
+}
+
+impl Pages {
+    /// Returns true if `address` is in one of the inaccessible pages.
+    pub fn is_beside(&self, address: usize) -> bool {
+        let (page, end) = (page_size(), self.start + self.length);
+        (self.start - page..self.start).contains(&address) || (end..end + page).contains(&address)
+    }
+}
+
+/// Maps pages of at least `length` bytes, or returns `None` if the system has no memory.
+pub fn map_guarded(length: usize) -> Option<Pages> {
+    const PRIVATE_ANONYMOUS: c_int = 0x22;
+    let page = page_size();
+    let length = length.checked_next_multiple_of(page)?;
+    let (all, none) = (length.checked_add(2 * page)?, std::ptr::null_mut());
+    // SAFETY: a new mapping at an address that the system selects changes no memory.
+    let map = unsafe { mmap(none, all, 0, PRIVATE_ANONYMOUS, -1, 0) };
+    if map as isize == -1 {
+        return None;
+    }
+    let start = map as usize + page;
+    // SAFETY: the pages are those of the new mapping.
+    let is_accessible =
+        unsafe { mprotect(start as *mut c_void, length, PROT_READ | PROT_WRITE) } == 0;
+    is_accessible.then_some(Pages { start, length })
+}
+
+/// Unmaps pages of [`map_guarded`].
+///
+/// # Safety
+/// - Nothing uses the pages.
+pub unsafe fn unmap_guarded(pages: Pages) {
+    let page = page_size();
+    // SAFETY: the mapping was made with these bounds, and the caller guarantees that nothing uses it.
+    unsafe { munmap((pages.start - page) as *mut c_void, pages.length + 2 * page) };
+}
+
+/// Makes the pages of `length` bytes at `address` writable, or read-only again. Returns false if the system rejects it.
+pub fn set_writable(address: usize, length: usize, writable: bool) -> bool {
+    let page = page_size();
     let start = address & !(page - 1);
     let end = (address + length + page - 1) & !(page - 1);
     let protection = PROT_READ | if writable { PROT_WRITE } else { 0 };

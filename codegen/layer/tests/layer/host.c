@@ -2,6 +2,9 @@
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +60,13 @@ static TF_Tensor *copy_of(Tensor tensor) {
   return (TF_Tensor *)copy;
 }
 void TF_GetInput(TF_OpKernelContext *ctx, int index, TF_Tensor **tensor, TF_Status *status) {
+#if defined(SHARES_STATUS) || defined(OWN_STATUS)
+  // The first two calls, on two threads, wait for each other.
+  static atomic_int calls;
+  if (atomic_fetch_add(&calls, 1) < 2) {
+    while (atomic_load(&calls) < 2) sched_yield();
+  }
+#endif
   *tensor = copy_of(((Context *)ctx)->inputs[index]);
 }
 TF_Tensor *TF_AllocateOutput(TF_OpKernelContext *ctx, int index, TF_DataType type, const int64_t *dims, int rank,
@@ -110,6 +120,30 @@ static void run_kernel(SP_Stream stream, char *block) {
   add(NULL, (TF_OpKernelContext *)&context);
 }
 
+// A call of a slot that does not return before the stream is destroyed.
+static atomic_int is_called, is_destroyed;
+
+static void wait_until_destroyed(void *argument, TF_Status *status) {
+  atomic_store(&is_called, 1);
+  while (!atomic_load(&is_destroyed)) sched_yield();
+}
+
+static void *call_back(void *stream) {
+  table.host_callback(&device, stream, wait_until_destroyed, NULL);
+  return NULL;
+}
+
+static void destroy_in_use(void) {
+  SP_Stream stream;
+  pthread_t thread;
+  table.create_stream(&device, &stream, status);
+  pthread_create(&thread, NULL, call_back, stream);
+  while (!atomic_load(&is_called)) sched_yield();
+  table.destroy_stream(&device, stream);
+  atomic_store(&is_destroyed, 1);
+  pthread_join(thread, NULL);
+}
+
 int main(int count, char **arguments) {
   start(arguments[1]);
   SP_Stream one, other;
@@ -142,7 +176,10 @@ int main(int count, char **arguments) {
 #elif !defined(UNORDERED)
   table.create_stream_dependency(&device, other, one, status);
 #endif
-#if defined(RUNS_KERNEL)
+#if defined(DESTROYS_IN_USE)
+  destroy_in_use();
+#endif
+#if defined(RUNS_KERNEL) || defined(SHARES_STATUS) || defined(OWN_STATUS)
   // Behind the copy to the block, and ahead of that from it.
   run_kernel(other, block.opaque);
 #elif defined(KERNEL_READS_EARLY)

@@ -8,7 +8,11 @@ use crate::process::{findings_of, with_layer};
 use crate::rows;
 use sp_layer::runtime::settings::variable;
 
-/// Macros of the host, and the begin of the finding, which is its rule; `none` if there is no defect.
+/// Macros that are those of the plugin, too.
+const OF_PLUGIN: [&str; 4] = ["OWN_STATUS", "SHARES_STATUS", "READS_PAST", "WRITES_PAST"];
+
+/// Macros of the host and of the plugin, and the begin of the finding, which is its rule; `none` if there is no defect. With
+/// `guarded`, the host memory of copies is guarded.
 const HOSTS: &str = "
 GOOD | none
 BY_EVENT | none
@@ -26,12 +30,20 @@ FREES_BLOCK_TWICE | destroyed_twice
 OTHER_RELEASE | release_contract
 LEAVES_STREAM | objects_released
 LEAVES_BLOCK | objects_released
+DESTROYS_IN_USE | concurrent_use: SP_StreamExecutor.destroy_stream
+OWN_STATUS | none
+SHARES_STATUS | concurrent_use: TF_GetInput
+RUNS_KERNEL guarded | none
+READS_PAST guarded | host_memory_bounds: SP_StreamExecutor.memcpy_htod
+WRITES_PAST guarded | host_memory_bounds: SP_StreamExecutor.memcpy_dtoh
 ";
 
 pub fn defects_of_hosts_are_found(release: &str) {
     let compiler = Compiler::find(&apis_of(release)).expect("it was there");
-    let plugin = compiler.plugin("GOOD");
     for [macros, rule] in rows::rows(HOSTS) {
+        let (macros, guarded) = macros.split_once(' ').unwrap_or((macros, ""));
+        let is_of_plugin = OF_PLUGIN.contains(&macros);
+        let plugin = compiler.plugin(if is_of_plugin { macros } else { "GOOD" });
         let host = compile(&plugin, macros);
         let mut command = with_layer(release, &host);
         // Before 2.21 the plugin names TensorFlow's libraries.
@@ -39,6 +51,7 @@ pub fn defects_of_hosts_are_found(release: &str) {
         command.arg(&plugin).env("LD_LIBRARY_PATH", needed);
         let output = command
             .env(variable::VALIDATE, "1")
+            .env(variable::GUARD, guarded)
             .output()
             .expect("it runs");
         let found = findings_of(&output);
@@ -58,7 +71,15 @@ fn compile(plugin: &Path, macros: &str) -> PathBuf {
     let folder = plugin.parent().expect("it has one");
     let program = folder.join(format!("host_{}", macros.to_lowercase()));
     let output = Command::new("cc")
-        .args(["-std=c11", "-O1", "-rdynamic", source, "-ldl", "-I"])
+        .args([
+            "-std=c11",
+            "-O1",
+            "-rdynamic",
+            "-pthread",
+            source,
+            "-ldl",
+            "-I",
+        ])
         .arg(folder)
         .arg(format!("-D{macros}"))
         .arg("-o")

@@ -1,31 +1,28 @@
-//! The plugin's own slots, by which a capture waits for a stream and reads the memory of a device.
+//! The plugin's own slots, by which the layer waits for a stream, and a capture reads the memory of a device.
 
 use crate::runtime::check::memory;
 use crate::runtime::description::{Slot, Structure};
 use crate::runtime::report;
+use crate::runtime::shared::Shared;
 use crate::runtime::tables::tables;
 use std::collections::HashMap;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 type Wait = unsafe extern "C-unwind" fn(u64, u64, u64);
 type WaitForAll = unsafe extern "C-unwind" fn(u64, u64);
 type Copy = unsafe extern "C-unwind" fn(u64, *mut u8, *const u8, u64, u64);
 
 /// The device of each stream.
-static STREAMS: Mutex<Option<HashMap<u64, u64>>> = Mutex::new(None);
+static STREAMS: Shared<HashMap<u64, u64>> = Shared::new();
 
 /// Notes the device of a stream.
 pub fn add_stream(stream: u64, device: u64) {
-    let mut streams = STREAMS.lock().unwrap_or_else(PoisonError::into_inner);
-    streams
-        .get_or_insert_with(HashMap::new)
-        .insert(stream, device);
+    STREAMS.with(|streams| streams.insert(stream, device));
 }
 
 /// Returns the `SP_Device` of a stream.
 pub fn of_stream(stream: u64) -> Option<u64> {
-    let streams = STREAMS.lock().unwrap_or_else(PoisonError::into_inner);
-    streams.as_ref()?.get(&stream).copied()
+    STREAMS.with(|streams| streams.get(&stream).copied())
 }
 
 /// The slots of the one plugin.
@@ -61,12 +58,17 @@ fn original(name: &str) -> usize {
     let Some(slot) = find(name) else { return 0 };
     if slot.original(1) != 0 {
         report::line_once(
-            "--capture",
-            "reads the memory of one plugin only: name it by --plugin",
+            "--capture and --guard",
+            "use the slots of one plugin only: name it by --plugin",
         );
         return 0;
     }
     slot.original(0)
+}
+
+/// Returns true if the plugin has a slot that waits.
+pub fn can_wait() -> bool {
+    slots().wait != 0 || slots().wait_for_all != 0
 }
 
 /// Waits until the work on `stream` is done. `status` is a live status.

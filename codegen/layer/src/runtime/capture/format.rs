@@ -113,8 +113,8 @@ impl Record {
     }
 }
 
-/// Returns a record with its kind, length and checksum.
-fn frame(kind: u32, payload: &[u8]) -> Vec<u8> {
+/// Returns a record of this payload, with its kind, length and checksum.
+pub fn frame(kind: u32, payload: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEAD + payload.len() + 8);
     bytes.extend(kind.to_le_bytes());
     bytes.extend((payload.len() as u64).to_le_bytes());

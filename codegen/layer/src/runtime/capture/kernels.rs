@@ -4,18 +4,13 @@ use super::file;
 use super::format::{Created, Record};
 use crate::runtime::core;
 use crate::runtime::host;
+use crate::runtime::shared::Shared;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// The live kernels of an object. A plugin may return one object for several kernels.
-static KERNELS: Mutex<Option<HashMap<u64, Vec<Created>>>> = Mutex::new(None);
+static KERNELS: Shared<HashMap<u64, Vec<Created>>> = Shared::new();
 static LAST: AtomicU64 = AtomicU64::new(0);
-
-fn with<R>(function: impl FnOnce(&mut HashMap<u64, Vec<Created>>) -> R) -> R {
-    let mut kernels = KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
-    function(kernels.get_or_insert_with(HashMap::new))
-}
 
 /// Notes a kernel that was created.
 ///
@@ -36,12 +31,12 @@ pub unsafe fn created(construction: u64, object: u64, op: &str) {
         node_def,
     };
     file::write(&Record::Created(kernel.clone()));
-    with(|kernels| kernels.entry(object).or_default().push(kernel));
+    KERNELS.with(|kernels| kernels.entry(object).or_default().push(kernel));
 }
 
 /// Notes that the kernel of an object was deleted. One of several that share the object stays.
 pub fn deleted(object: u64) {
-    let removed = with(|kernels| match kernels.get(&object).map(Vec::len) {
+    let removed = KERNELS.with(|kernels| match kernels.get(&object).map(Vec::len) {
         Some(1) => kernels.remove(&object),
         _ => None,
     });
@@ -55,7 +50,7 @@ pub fn deleted(object: u64) {
 /// # Errors
 /// Returns the reason if several kernels share the object and the name of their node.
 pub fn find(object: u64, node: &str) -> Result<u64, &'static str> {
-    with(|kernels| {
+    KERNELS.with(|kernels| {
         let Some(all) = kernels.get(&object) else {
             return Ok(0);
         };

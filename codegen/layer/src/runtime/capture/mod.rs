@@ -4,7 +4,7 @@
 //! that no other one changes a variable in between.
 
 mod content;
-mod device;
+pub mod device;
 mod file;
 pub mod format;
 mod gate;

@@ -3,16 +3,11 @@
 use super::file;
 use super::format::{Record, Registered};
 use crate::runtime::description::Function;
+use crate::runtime::shared::Shared;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char};
-use std::sync::{Mutex, PoisonError};
 
-static BUILDERS: Mutex<Option<HashMap<u64, Registered>>> = Mutex::new(None);
-
-fn with<R>(function: impl FnOnce(&mut HashMap<u64, Registered>) -> R) -> R {
-    let mut builders = BUILDERS.lock().unwrap_or_else(PoisonError::into_inner);
-    function(builders.get_or_insert_with(HashMap::new))
-}
+static BUILDERS: Shared<HashMap<u64, Registered>> = Shared::new();
 
 /// # Safety
 /// - `address` is null or that of a C string.
@@ -32,7 +27,7 @@ unsafe fn text(address: u64) -> String {
 pub unsafe fn before(function: &Function, arguments: &[u64]) {
     if function.name.starts_with("TF_RegisterKernelBuilder") {
         let builder = function.position("builder").map(|it| arguments[it]);
-        let registered = with(|builders| builders.remove(&builder.unwrap_or(0)));
+        let registered = BUILDERS.with(|builders| builders.remove(&builder.unwrap_or(0)));
         if let Some(registered) = registered {
             file::write(&Record::Registered(registered));
         }
@@ -53,7 +48,7 @@ pub unsafe fn after(function: &Function, arguments: &[u64], result: u64) {
                     device: text(arguments[1]),
                     ..Registered::default()
                 };
-                with(|builders| builders.insert(result, registered));
+                BUILDERS.with(|builders| builders.insert(result, registered));
             }
             "TF_KernelBuilder_TypeConstraint" => {
                 let constraint = (text(arguments[1]), arguments[2] as u32);
@@ -69,5 +64,5 @@ pub unsafe fn after(function: &Function, arguments: &[u64], result: u64) {
 }
 
 fn change(builder: u64, change: impl FnOnce(&mut Registered)) {
-    with(|builders| builders.get_mut(&builder).map(change));
+    BUILDERS.with(|builders| builders.get_mut(&builder).map(change));
 }

@@ -10,10 +10,10 @@ use crate::runtime::core::{self, View};
 use crate::runtime::description::Function;
 use crate::runtime::host;
 use crate::runtime::log::thread_log;
+use crate::runtime::shared::Shared;
 use crate::runtime::system;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// Types above it are references, whose value may change while a kernel runs.
 const LAST_TYPE: u32 = 100;
@@ -49,13 +49,8 @@ struct Running {
     updated: Option<u32>,
 }
 
-static RUNNING: Mutex<Option<HashMap<u64, Running>>> = Mutex::new(None);
+static RUNNING: Shared<HashMap<u64, Running>> = Shared::new();
 static LAST: AtomicU64 = AtomicU64::new(0);
-
-fn with<R>(function: impl FnOnce(&mut HashMap<u64, Running>) -> R) -> R {
-    let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-    function(running.get_or_insert_with(HashMap::new))
-}
 
 /// Calls `read` with a reader of the memory of a kernel's device, after its stream is done.
 ///
@@ -87,7 +82,7 @@ pub unsafe fn before_callback(function: &Function, arguments: &[u64]) {
             }
             (_, "compute_func") => begin(arguments[0], arguments[1]),
             ("TF_AssignUpdateVariable.updateFunc", _) => {
-                let input = with(|running| running.get(&arguments[0])?.updated);
+                let input = RUNNING.with(|running| running.get(&arguments[0])?.updated);
                 if let Some(input) = input {
                     add_variable(arguments[0], input, arguments[1]);
                 }
@@ -143,7 +138,7 @@ unsafe fn begin(object: u64, context: u64) {
         variables: Vec::new(),
         updated: None,
     };
-    with(|all| all.insert(context, running));
+    RUNNING.with(|all| all.insert(context, running));
 }
 
 /// # Safety
@@ -203,7 +198,7 @@ unsafe fn read_input(context: u64, index: usize, reader: Reader) -> Option<Tenso
 /// # Safety
 /// - `tensor` is a live tensor with the variable's memory.
 unsafe fn add_variable(context: u64, input: u32, tensor: u64) {
-    let Some(stream) = with(|running| Some(running.get(&context)?.stream)) else {
+    let Some(stream) = RUNNING.with(|running| Some(running.get(&context)?.stream)) else {
         return;
     };
     // SAFETY: as the caller guarantees; the kernel runs, so that its stream is live.
@@ -214,7 +209,7 @@ unsafe fn add_variable(context: u64, input: u32, tensor: u64) {
         let before = with_reader(stream, |reader| reader.tensor(&view));
         (view, before)
     };
-    with(|running| {
+    RUNNING.with(|running| {
         let Some(running) = running.get_mut(&context) else {
             return;
         };
@@ -273,7 +268,7 @@ pub unsafe fn before_host(function: &Function, arguments: &[u64]) {
     let Some(context) = arguments.first() else {
         return;
     };
-    with(|running| {
+    RUNNING.with(|running| {
         let Some(running) = running.get_mut(context) else {
             return;
         };
@@ -320,7 +315,7 @@ pub unsafe fn after_host(function: &Function, arguments: &[u64], result: u64) {
 unsafe fn set_output(context: u64, index: u64, tensor: u64) {
     // SAFETY: as the caller guarantees.
     let view = unsafe { core::view(tensor) };
-    with(|running| {
+    RUNNING.with(|running| {
         let outputs = running.get_mut(&context).map(|it| &mut it.outputs);
         if let Some(output) = outputs.and_then(|it| it.get_mut(index as u32 as usize)) {
             *output = view;
@@ -335,7 +330,7 @@ unsafe fn set_failure(context: u64, status: u64) {
     let code = unsafe { host::status_code(status) }.unwrap_or(2) as u32;
     let mut message = String::new();
     host::push_status(status, &mut message);
-    with(|running| {
+    RUNNING.with(|running| {
         if let Some(running) = running.get_mut(&context) {
             running.computed.failure.get_or_insert((code, message));
         }
@@ -347,7 +342,7 @@ unsafe fn set_failure(context: u64, status: u64) {
 /// # Safety
 /// - `context` is live.
 pub unsafe fn finish(context: u64) {
-    let Some(mut running) = with(|all| all.remove(&context)) else {
+    let Some(mut running) = RUNNING.with(|all| all.remove(&context)) else {
         return;
     };
     let views = std::mem::take(&mut running.outputs);
@@ -379,7 +374,7 @@ pub unsafe fn finish(context: u64) {
 
 /// Forgets a kernel that a C++ exception has ended.
 pub fn abandon(context: u64) {
-    let running = with(|all| all.remove(&context));
+    let running = RUNNING.with(|all| all.remove(&context));
     if running.is_some_and(|it| it.has_gate) {
         gate::open();
     }

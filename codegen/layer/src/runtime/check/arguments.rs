@@ -1,6 +1,6 @@
 //! The arguments of a call, by name.
 
-use crate::runtime::description::{Function, Structure, Type};
+use crate::runtime::description::{Function, Parameter, Structure, Type};
 use crate::runtime::host;
 use crate::runtime::value::readable_size;
 
@@ -16,6 +16,18 @@ impl Arguments<'_> {
     /// Returns the argument `name`.
     pub fn get(&self, name: &str) -> Option<u64> {
         Some(self.values[self.function.position(name)?])
+    }
+
+    /// Returns the parameters by which the callee may store a value: each with the type of the value and its address.
+    pub fn stored(&self) -> impl Iterator<Item = (&'static Parameter, &'static Type, u64)> {
+        let parameters = self.function.parameters.iter().zip(self.values);
+        parameters.filter_map(|(parameter, address)| match &parameter.ty {
+            Type::Pointer {
+                pointee,
+                mutable: true,
+            } => Some((parameter, *pointee, *address)),
+            _ => None,
+        })
     }
 
     /// Returns the field `field` of the struct that the argument `name` points to.

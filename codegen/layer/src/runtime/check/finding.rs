@@ -2,10 +2,10 @@
 
 use crate::runtime::log::thread_log;
 use crate::runtime::settings::settings;
+use crate::runtime::shared::Shared;
 use crate::runtime::{report, system};
 use std::collections::HashSet;
 use std::ffi::CString;
-use std::sync::{Mutex, PoisonError};
 
 /// A rule of the layer: its id, the rule in one line, the reason and the remedy.
 pub type Rule = (&'static str, &'static str, &'static str);
@@ -17,6 +17,12 @@ pub const RULES: &[Rule] = &[
         "a copy or fill stays within one allocation",
         "The range of device memory is not inside a block that allocate has returned and that was not deallocated since. \
          Either the size that allocate stated in SP_DeviceMemoryBase is wrong, or the caller is.",
+    ),
+    (
+        "host_memory_bounds",
+        "a copy stays within its host memory",
+        "The plugin or its driver has read or written host memory before or behind the `size` bytes of a copy. --guard places them \
+         between inaccessible pages. Behind them up to 63 bytes are accessible, for the alignment: of these only writes are found.",
     ),
     (
         "use_after_destroy",
@@ -57,6 +63,16 @@ pub const RULES: &[Rule] = &[
          the stream, nor for an event behind the copy.",
     ),
     (
+        "concurrent_use",
+        "an object is written by one thread at a time, and destroyed when no call uses it",
+        "Another thread is in a call with the same object, and one of the two writes or destroys it: a TF_Status or a kernel's output          or failure that core writes, or a stream, event, timer, status, tensor, buffer or builder that is destroyed. No lock          protects these.",
+    ),
+    (
+        "context_after_return",
+        "a kernel's context is not used after the kernel has returned",
+        "A TF_OpKernelConstruction ends when create_func returns, a TF_OpKernelContext when compute_func returns, or when an          asynchronous kernel calls TF_RunAsyncOpKernelDoneCallback. Its memory may be that of another kernel's then. Work that goes          on takes what it needs from the context before.",
+    ),
+    (
         "event_never_complete",
         "a recorded event is complete at some time",
         "The event is pending for 30 seconds after record_event. The work ahead of it hangs, or the plugin has lost the event. \
@@ -64,21 +80,25 @@ pub const RULES: &[Rule] = &[
     ),
 ];
 
+/// Returns the rule for an object that is not live, and that a call destroys or uses.
+pub fn dead_object_rule(destroys: bool) -> &'static str {
+    match destroys {
+        true => "destroyed_twice",
+        false => "use_after_destroy",
+    }
+}
+
 /// Writes a finding about the function `subject`. A finding of the same rule, function and op is written once.
 pub fn finding(rule: &'static str, subject: &str, detail: &str) {
     if !settings().validates {
         return;
     }
-    static KNOWN: Mutex<Option<HashSet<String>>> = Mutex::new(None);
+    static KNOWN: Shared<HashSet<String>> = Shared::new();
     let (op, node) = match thread_log().op() {
         Some(op) => (op.op, op.node.clone()),
         None => ("", String::new()),
     };
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if !known
-        .get_or_insert_with(HashSet::new)
-        .insert(format!("{rule} {subject} {op}"))
-    {
+    if !KNOWN.with(|known| known.insert(format!("{rule} {subject} {op}"))) {
         return;
     }
     let place = match (op, &*node) {

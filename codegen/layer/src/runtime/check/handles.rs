@@ -1,10 +1,10 @@
 //! Lifetimes of the objects that the plugin creates for core: streams, events and timers.
 
 use super::arguments::Arguments;
-use super::finding::finding;
+use super::finding::{dead_object_rule, finding};
 use crate::runtime::description::{Kind, Type};
+use crate::runtime::shared::Shared;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, PoisonError};
 
 /// The types of these objects.
 const TYPES: [&str; 3] = ["SP_Stream", "SP_Event", "SP_Timer"];
@@ -18,16 +18,17 @@ struct Handle {
 /// The live objects of a type and value: two devices may use equal values.
 type Handles = HashMap<(&'static str, u64), Vec<Handle>>;
 
-static HANDLES: Mutex<Option<Handles>> = Mutex::new(None);
+static HANDLES: Shared<Handles> = Shared::new();
 
-fn with<R>(function: impl FnOnce(&mut Handles) -> R) -> R {
-    let mut handles = HANDLES.lock().unwrap_or_else(PoisonError::into_inner);
-    function(handles.get_or_insert_with(HashMap::new))
-}
-
-fn handle_type(ty: &Type) -> Option<&'static str> {
+/// Returns the name of the type of these objects to which `ty` points.
+pub fn handle_type(ty: &Type) -> Option<&'static str> {
     let name = ty.pointed_opaque();
     TYPES.into_iter().find(|it| *it == name)
+}
+
+/// Returns true if one live object of this type has this value.
+pub fn is_unique(name: &'static str, value: u64) -> bool {
+    HANDLES.with(|handles| handles.get(&(name, value)).is_some_and(|it| it.len() == 1))
 }
 
 /// Checks the objects that a slot uses or destroys.
@@ -46,9 +47,11 @@ pub unsafe fn before(call: &Arguments<'_>) {
     let destroys = call.function.short_name().starts_with("destroy_");
     for (parameter, value) in call.function.parameters.iter().zip(call.values) {
         if let Some(name) = handle_type(&parameter.ty) {
-            let is_live = with(|handles| use_handle(handles, (name, *value), device, destroys));
+            let is_live =
+                HANDLES.with(|handles| use_handle(handles, (name, *value), device, destroys));
             if !is_live && *value != 0 {
-                report(call, name, *value, destroys);
+                let detail = format!("the {name} {value:#x} is not live");
+                finding(dead_object_rule(destroys), call.function.name, &detail);
             }
         }
     }
@@ -74,20 +77,10 @@ fn use_handle(
     true
 }
 
-fn report(call: &Arguments<'_>, name: &str, value: u64, destroys: bool) {
-    let rule = if destroys {
-        "destroyed_twice"
-    } else {
-        "use_after_destroy"
-    };
-    let detail = format!("the {name} {value:#x} is not live");
-    finding(rule, call.function.name, &detail);
-}
-
 /// Reports the objects of a device that core destroys.
 fn check_left(call: &Arguments<'_>, device: u64) {
     let mut left: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    with(|handles| {
+    HANDLES.with(|handles| {
         for ((name, _), live) in handles.iter() {
             for handle in live.iter().filter(|it| it.device == device) {
                 *left.entry((name, handle.creator)).or_default() += 1;
@@ -113,25 +106,18 @@ pub unsafe fn after(call: &Arguments<'_>) {
     }
     // SAFETY: as the caller states.
     let device = unsafe { call.device() };
-    for (parameter, address) in function.parameters.iter().zip(call.values) {
-        let Type::Pointer {
-            pointee,
-            mutable: true,
-        } = &parameter.ty
-        else {
-            continue;
-        };
+    for (parameter, pointee, address) in call.stored() {
         let Some(name) = handle_type(pointee) else {
             continue;
         };
         // SAFETY: core passes the address of a handle, which the slot has filled since its status is OK.
-        let value = unsafe { (*address as *const u64).read_unaligned() };
+        let value = unsafe { (address as *const u64).read_unaligned() };
         if value == 0 {
             let detail = format!("reported no error and left its `{}` null", parameter.name);
             finding("field_access", function.name, &detail);
         }
         let creator = function.name;
         let handle = Handle { device, creator };
-        with(|handles| handles.entry((name, value)).or_default().push(handle));
+        HANDLES.with(|handles| handles.entry((name, value)).or_default().push(handle));
     }
 }

@@ -7,8 +7,8 @@ use crate::runtime::core;
 use crate::runtime::description::Kind;
 use crate::runtime::host;
 use crate::runtime::log::thread_log;
+use crate::runtime::shared::Shared;
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Mutex, PoisonError};
 
 /// Functions that set an output, and the parameter with its number; "" for the first output.
 const SETTING: &[(&str, &str)] = &[
@@ -39,15 +39,31 @@ struct Outputs {
     stream: Option<u64>,
 }
 
-static RUNNING: Mutex<Option<HashMap<u64, Outputs>>> = Mutex::new(None);
-
-fn with<R>(function: impl FnOnce(&mut HashMap<u64, Outputs>) -> R) -> R {
-    let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-    function(running.get_or_insert_with(HashMap::new))
-}
+static RUNNING: Shared<HashMap<u64, Outputs>> = Shared::new();
 
 fn is_compute(call: &Arguments<'_>) -> bool {
     call.function.kind == Kind::Callback && call.function.short_name() == "compute_func"
+}
+
+/// Returns the number of the output that a function of core sets.
+fn set_output(call: &Arguments<'_>) -> Option<usize> {
+    let (_, parameter) = SETTING.iter().find(|it| it.0 == call.function.name)?;
+    Some(call.get(parameter).unwrap_or(0) as u32 as usize)
+}
+
+/// Returns the part of a context that a function of core writes: an output, or the failure.
+pub fn set_result(call: &Arguments<'_>) -> Option<(&'static str, u64, u64)> {
+    let context = *call.values.first()?;
+    match call.function.name {
+        "TF_OpKernelContext_Failure" => Some(("failure of TF_OpKernelContext", context, 0)),
+        // It returns an output that was set before.
+        "TF_GetMutableOutput" => None,
+        _ => Some((
+            "output of TF_OpKernelContext",
+            context,
+            set_output(call)? as u64,
+        )),
+    }
 }
 
 /// Notes a kernel that begins.
@@ -61,7 +77,7 @@ pub unsafe fn before(call: &Arguments<'_>) {
             stream: unsafe { core::stream(call.values[1]) },
             ..Outputs::default()
         };
-        with(|running| running.insert(call.values[1], outputs));
+        RUNNING.with(|running| running.insert(call.values[1], outputs));
     }
 }
 
@@ -79,7 +95,7 @@ unsafe fn check_access(call: &Arguments<'_>, result: u64) {
         "TF_AllocateOutput" | "TF_ForwardInputOrAllocateOutput" => (result, true),
         _ => return,
     };
-    let stream = with(|running| running.get(&call.values[0])?.stream);
+    let stream = RUNNING.with(|running| running.get(&call.values[0])?.stream);
     // SAFETY: the status and the tensor are live.
     let view = unsafe {
         match call.is_ok() {
@@ -109,7 +125,7 @@ pub unsafe fn after(call: &Arguments<'_>, result: u64) {
         return;
     }
     if call.function.name == "TF_OpKernelContext_Failure" {
-        with(|running| {
+        RUNNING.with(|running| {
             if let Some(outputs) = running.get_mut(&call.values[0]) {
                 outputs.has_failed = true;
             }
@@ -117,11 +133,10 @@ pub unsafe fn after(call: &Arguments<'_>, result: u64) {
     }
     // SAFETY: as the caller states.
     unsafe { check_access(call, result) };
-    let Some((_, parameter)) = SETTING.iter().find(|it| it.0 == call.function.name) else {
+    let Some(index) = set_output(call) else {
         return;
     };
-    let index = call.get(parameter).unwrap_or(0) as u32 as usize;
-    with(|running| {
+    RUNNING.with(|running| {
         if let Some(outputs) = running.get_mut(&call.values[0]) {
             outputs.set.insert(index);
         }
@@ -131,7 +146,7 @@ pub unsafe fn after(call: &Arguments<'_>, result: u64) {
 /// # Safety
 /// `context` is live.
 unsafe fn check(context: u64) {
-    let Some(outputs) = with(|running| running.remove(&context)) else {
+    let Some(outputs) = RUNNING.with(|running| running.remove(&context)) else {
         return;
     };
     let op = thread_log().op().map_or("", |it| it.op);

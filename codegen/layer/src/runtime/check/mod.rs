@@ -2,6 +2,7 @@
 
 pub mod arguments;
 mod clock;
+mod contexts;
 mod finding;
 mod handles;
 mod inputs;
@@ -10,20 +11,24 @@ pub mod memory;
 mod objects;
 mod order;
 mod structs;
+mod uses;
 
 use super::description::Function;
 use super::settings::settings;
 use arguments::Arguments;
 
-pub use finding::{RULES, Rule};
+pub use finding::{RULES, Rule, finding};
+pub use uses::Uses;
 
-/// Checks a call before it is made.
+/// Checks a call before it is made; returns its uses of objects, to be dropped when it has returned.
 ///
 /// # Safety
 /// The arguments are those of a call with the signature of `function`, valid as the API requires.
-pub unsafe fn before(function: &'static Function, values: &[u64]) {
+pub unsafe fn before(function: &'static Function, values: &[u64]) -> Option<Uses> {
     let call = Arguments { function, values };
+    let uses = uses::begin(&call);
     objects::before(&call);
+    contexts::before(&call);
     // SAFETY: as the caller states.
     unsafe {
         structs::before(&call);
@@ -33,6 +38,7 @@ pub unsafe fn before(function: &'static Function, values: &[u64]) {
         memory::before(&call);
         order::before(&call);
     }
+    uses
 }
 
 /// Checks a call that has returned.
@@ -51,6 +57,7 @@ pub unsafe fn after(function: &'static Function, values: &[u64], result: u64) {
         order::after(&call, result);
         kernel::after(&call, result);
     }
+    contexts::after(&call);
 }
 
 /// Reports what remains at the end of the process.

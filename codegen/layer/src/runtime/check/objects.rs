@@ -1,12 +1,12 @@
 //! Lifetimes of the objects that core creates for the plugin.
 
 use super::arguments::Arguments;
-use super::finding::finding;
+use super::finding::{dead_object_rule, finding};
 use crate::runtime::description::{Function, Kind, Type};
 use crate::runtime::host;
 use crate::runtime::log::thread_log;
+use crate::runtime::shared::Shared;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Objects of core that a plugin owns, the number of them that may remain at the end of the process (a plugin may hold some
 /// for its life), and the functions that delete or consume one.
@@ -52,11 +52,7 @@ struct Objects {
     deleted: HashSet<(&'static str, u64)>,
 }
 
-static OBJECTS: Mutex<Option<Objects>> = Mutex::new(None);
-
-fn lock() -> MutexGuard<'static, Option<Objects>> {
-    OBJECTS.lock().unwrap_or_else(PoisonError::into_inner)
-}
+static OBJECTS: Shared<Objects> = Shared::new();
 
 /// Returns the name of the type behind a pointer, which may be a struct or opaque.
 fn pointed_name(ty: &Type) -> &'static str {
@@ -68,6 +64,12 @@ fn pointed_name(ty: &Type) -> &'static str {
 
 fn owned_type(name: &str) -> Option<&'static (&'static str, usize, &'static [&'static str])> {
     OWNED.iter().find(|(owned, ..)| *owned == name)
+}
+
+/// Returns the type of core's objects to which `ty` points, and true if `function` deletes or consumes one.
+pub fn owned(ty: &Type, function: &Function) -> Option<(&'static str, bool)> {
+    let (name, _, deleting) = owned_type(pointed_name(ty))?;
+    Some((name, deleting.contains(&function.name)))
 }
 
 /// Checks the objects that a call uses or destroys.
@@ -82,11 +84,9 @@ pub fn before(call: &Arguments<'_>) {
 /// Forgets that the objects that core passes were deleted: it has created others at their addresses.
 fn accept_borrowed(call: &Arguments<'_>) {
     thread_log().enter_plugin();
-    let mut objects = lock();
-    let objects = objects.get_or_insert_with(Objects::default);
     for (parameter, address) in call.function.parameters.iter().zip(call.values) {
         if let Some((name, ..)) = owned_type(pointed_name(&parameter.ty)) {
-            objects.deleted.remove(&(*name, *address));
+            OBJECTS.with(|objects| objects.deleted.remove(&(*name, *address)));
             thread_log().borrow(*address);
         }
     }
@@ -104,38 +104,29 @@ fn end_borrows(call: &Arguments<'_>) {
 fn before_host(call: &Arguments<'_>) {
     let function = call.function;
     for (parameter, address) in function.parameters.iter().zip(call.values) {
-        let Some((name, _, deleting)) = owned_type(pointed_name(&parameter.ty)) else {
+        let Some((name, deletes)) = owned(&parameter.ty, function) else {
             continue;
         };
-        let (key, deletes) = ((*name, *address), deleting.contains(&function.name));
-        let mut objects = lock();
-        let objects = objects.get_or_insert_with(Objects::default);
+        let key = (name, *address);
         // Outside of a known call the object may be core's.
-        let may_be_new = PASSED_BY_CORE.contains(name) && !thread_log().is_in_plugin();
-        let is_deleted = objects.deleted.contains(&key) && !may_be_new;
-        if deletes && *address != 0 {
-            let was_known = objects.owned.remove(&key).is_some();
-            if was_known {
-                objects.deleted.insert(key);
-            }
-        }
+        let may_be_new = PASSED_BY_CORE.contains(&name) && !thread_log().is_in_plugin();
+        let is_deleted = OBJECTS.with(|objects| objects.use_object(key, deletes)) && !may_be_new;
         if is_deleted {
-            report_deleted(function, name, *address, deletes);
+            let detail = format!("the {name} {address:#x} was deleted before");
+            finding(dead_object_rule(deletes), function.name, &detail);
         }
     }
 }
 
-fn report_deleted(function: &Function, name: &str, address: u64, deletes: bool) {
-    let rule = if deletes {
-        "destroyed_twice"
-    } else {
-        "use_after_destroy"
-    };
-    finding(
-        rule,
-        function.name,
-        &format!("the {name} {address:#x} was deleted before"),
-    );
+impl Objects {
+    /// Returns true if the object was deleted before. If `deletes`, a live one is removed.
+    fn use_object(&mut self, key: (&'static str, u64), deletes: bool) -> bool {
+        let was_deleted = self.deleted.contains(&key);
+        if deletes && self.owned.remove(&key).is_some() {
+            self.deleted.insert(key);
+        }
+        was_deleted
+    }
 }
 
 /// Checks the use of statuses.
@@ -200,44 +191,37 @@ unsafe fn created_by_host(call: &Arguments<'_>, result: u64) {
     if let Some((name, ..)) = owned_type(pointed_name(&function.result)) {
         created.push((*name, result));
     }
-    for (parameter, address) in function.parameters.iter().zip(call.values) {
-        let Type::Pointer {
-            pointee,
-            mutable: true,
-        } = &parameter.ty
-        else {
-            continue;
-        };
+    // A list of tensors is followed by the length that it may have.
+    let is_single =
+        function.position("max_values").is_none() && function.position("num_values").is_none();
+    for (_, pointee, address) in call.stored() {
         let name = owned_type(pointed_name(pointee)).map(|it| it.0);
-        // A list of tensors is followed by the length that it may have.
-        let is_single =
-            function.position("max_values").is_none() && function.position("num_values").is_none();
-        if let (Some(name), true, 4096..) = (name, is_single, *address) {
+        if let (Some(name), true, 4096..) = (name, is_single, address) {
             // SAFETY: the callee has stored an object, or its caller's value is still there.
-            created.push((name, unsafe { (*address as *const u64).read_unaligned() }));
+            created.push((name, unsafe { (address as *const u64).read_unaligned() }));
         }
     }
     // SAFETY: the status is live.
     if created.is_empty() || !unsafe { call.is_ok() } {
         return;
     }
-    let mut objects = lock();
-    let objects = objects.get_or_insert_with(Objects::default);
-    for key in created.into_iter().filter(|it| it.1 != 0) {
-        objects.deleted.remove(&key);
-        objects.owned.insert(key, (function.name, op));
-    }
+    OBJECTS.with(|objects| {
+        for key in created.into_iter().filter(|it| it.1 != 0) {
+            objects.deleted.remove(&key);
+            objects.owned.insert(key, (function.name, op));
+        }
+    });
 }
 
 /// Reports the objects of core that the plugin has not deleted. Core itself leaves its devices, and so streams and events,
 /// to the end of the process.
 pub fn at_exit() {
     let mut groups: BTreeMap<(&str, Origin), usize> = BTreeMap::new();
-    if let Some(objects) = lock().as_ref() {
+    OBJECTS.with(|objects| {
         for ((name, _), origin) in &objects.owned {
             *groups.entry((name, *origin)).or_default() += 1;
         }
-    }
+    });
     for ((name, (creator, op)), count) in groups {
         let allowed = owned_type(name).map_or(0, |it| it.1);
         if count > allowed {
