@@ -5,7 +5,7 @@ use super::prelude::*;
 use crate::compute::elementary::Elementary;
 use crate::compute::nn::activation as f;
 use crate::compute::{Broadcast, precision};
-use sp_plugin::kernel::{InList, Kernel, kernels};
+use sp_plugin::kernel::InList;
 
 #[kernel(LeakyRelu, T = [F16, Bf16, f32, f64])]
 fn leaky_relu<T: Element + Precision<Compute: Elementary>>(
@@ -74,7 +74,4 @@ fn add_n<T: Element + Precision<Compute: Number>>(
     Ok(())
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![leaky_relu, leaky_relu_grad, add_n]
-}
+table! { leaky_relu, leaky_relu_grad, add_n }

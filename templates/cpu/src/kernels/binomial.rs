@@ -10,7 +10,6 @@ use crate::compute::random::Philox;
 use crate::compute::random::binomial::{self, Binomial};
 use crate::compute::shape::Broadcast;
 use sp_plugin::kernel::Variable; // since 2.6
-use sp_plugin::kernel::{Kernel, kernels};
 
 // since 2.6
 mod ops {
@@ -167,11 +166,8 @@ where
     Ok(())
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        by_seed,
-        by_state,          // since 2.6
-        by_value_of_state, // since 2.6
-    ]
+table! {
+    by_seed,
+    by_state, // since 2.6
+    by_value_of_state, // since 2.6
 }

@@ -13,7 +13,7 @@ use crate::compute::segment::running;
 use crate::compute::strided::permute;
 use crate::compute::workspace::zeroed;
 use sp_plugin::Complex64;
-use sp_plugin::kernel::{BytesIn, BytesOut, InList, Kernel, kernels};
+use sp_plugin::kernel::{BytesIn, BytesOut, InList};
 
 /// The sum of tensors of one shape, from the first to the last.
 #[kernel(AddN, T = [Complex64])]
@@ -151,17 +151,4 @@ fn complex(real: In<'_, f32>, imag: In<'_, f32>, out: Out<'_, Complex64>) -> Res
     map_two(cost::Cheap, real, imag, out, f)
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        complex,
-        add_n,
-        sum,
-        mean,
-        prod,
-        cumprod,
-        cumsum,
-        transpose,
-        conjugate_transpose
-    ]
-}
+table! { complex, add_n, sum, mean, prod, cumprod, cumsum, transpose, conjugate_transpose }

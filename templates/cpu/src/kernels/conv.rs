@@ -1,14 +1,14 @@
 //! Convolution and its gradients.
 
 use super::image::{
-    DataFormat, PaddingKind, check_filter, dims4, paddings, shape, slides, spatial,
+    DataFormat, PaddingKind, check_filter, paddings, shape, slides, spatial, to_dims,
 };
 use super::layout::ChannelFormat;
 use super::prelude::*;
 use crate::compute::matmul::{Factor, Finish};
 use crate::compute::nn::conv::{self, Convolution};
 use crate::compute::nn::window::Slide;
-use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
+use sp_plugin::kernel::{Attributes, Prepare};
 
 /// The attributes of all three ops.
 #[derive(Attributes)]
@@ -54,10 +54,10 @@ impl Conv {
 
     /// Returns the plan for an input, with the dims of its tensor, and a filter.
     fn plan(&self, input: &[usize], filter: &[usize]) -> Result<Convolution> {
-        let input = self.format.to_channels_last(dims4("the input", input)?);
+        let input = self.format.to_channels_last(to_dims("the input", input)?);
         Ok(Convolution::new(
             input,
-            dims4("the filter", filter)?,
+            to_dims("the filter", filter)?,
             self.slides,
         )?)
     }
@@ -65,7 +65,7 @@ impl Conv {
     /// Checks the shape of the gradient of the output.
     fn check_gradient(&self, plan: &Convolution, found: &[usize]) -> Result<()> {
         let expected = self.format.dims(plan.output());
-        match expected == dims4("out_backprop", found)? {
+        match expected == to_dims::<4>("out_backprop", found)? {
             true => Ok(()),
             false => invalid!(
                 "out_backprop must have shape {expected:?} for an input of shape {:?} and a filter of shape {:?}, not {found:?}",
@@ -85,7 +85,7 @@ impl Conv {
         let stated = shape("input_sizes", sizes)?;
         match (&stated[..], filter) {
             (&[rows, columns], &[_, _, depth, _]) => {
-                let batch = dims4("out_backprop", gradient)?[0];
+                let batch = to_dims::<4>("out_backprop", gradient)?[0];
                 Ok(self.format.dims([batch, rows, columns, depth]).into())
             }
             _ => Ok(stated),
@@ -194,7 +194,7 @@ fn conv2d_backprop_filter<T: Element + Factor>(
 /// # Errors
 /// Returns an error if the filter's channels are not the input's.
 fn depthwise_filter(filter: &[usize], channels: usize) -> Result<[usize; 4]> {
-    let [rows, columns, depth, each] = dims4("the filter", filter)?;
+    let [rows, columns, depth, each] = to_dims("the filter", filter)?;
     if depth != channels || filter.contains(&0) {
         return invalid!(
             "input and filter must have the same depth: {channels} vs {depth}, and the filter of shape {} must not be empty",
@@ -207,7 +207,9 @@ fn depthwise_filter(filter: &[usize], channels: usize) -> Result<[usize; 4]> {
 
 /// Returns the number of channels of an input with the dims of its tensor.
 fn channels(conv: &Conv, input: &[usize]) -> Result<usize> {
-    Ok(conv.format.to_channels_last(dims4("the input", input)?)[3])
+    Ok(conv
+        .format
+        .to_channels_last(to_dims::<4>("the input", input)?)[3])
 }
 
 #[kernel(DepthwiseConv2dNative, T = [F16, Bf16, f32, f64])]
@@ -254,14 +256,7 @@ fn depthwise_backprop_filter<T: Element + Factor>(
     conv.write_filter_gradient(&plan, &dims, [&input, &out_backprop], output)
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        depthwise,
-        depthwise_backprop_input,
-        depthwise_backprop_filter,
-        conv2d,
-        conv2d_backprop_input,
-        conv2d_backprop_filter
-    ]
+table! {
+    depthwise, depthwise_backprop_input, depthwise_backprop_filter, conv2d, conv2d_backprop_input,
+    conv2d_backprop_filter,
 }

@@ -4,7 +4,7 @@
 use super::prelude::*;
 use crate::compute::nn::ctc::{Repeats, ctc_loss};
 use crate::compute::workspace::Buffer;
-use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
+use sp_plugin::kernel::{Attributes, Prepare};
 
 /// The class of the outputs between labels.
 const BLANK: usize = 0;
@@ -142,7 +142,4 @@ fn read_labels(
     Ok(labels)
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![loss]
-}
+table! { loss }

@@ -5,7 +5,7 @@ use crate::compute::movement::checked_len;
 use crate::compute::movement::diagonal::{Diagonals, Side, band as write_band, matrix_dims};
 use crate::compute::movement::{View, copy, scatter};
 use crate::compute::shape::len;
-use sp_plugin::kernel::{BytesIn, BytesOut, Kernel, kernels};
+use sp_plugin::kernel::{BytesIn, BytesOut};
 use std::mem::MaybeUninit;
 
 /// A zero of any type.
@@ -299,20 +299,7 @@ fn diagonal_of(size: usize) -> View {
     View::new([(size, size as isize + 1)], 0)
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        part,
-        part_v2,
-        part_v3,
-        diag,
-        diag_v2,
-        diag_v3,
-        set,
-        set_v2,
-        set_v3,
-        band_part,
-        tensor_diag,
-        tensor_diag_part
-    ]
+table! {
+    part, part_v2, part_v3, diag, diag_v2, diag_v3, set, set_v2, set_v3, band_part, tensor_diag,
+    tensor_diag_part,
 }

@@ -6,7 +6,7 @@ use crate::compute::movement::concat::{columns, concat as concat_rows};
 use crate::compute::movement::{copy, resolve_axis};
 use crate::compute::shape::len;
 use sp_plugin::kernel::{
-    BytesIn, BytesInList, BytesOut, BytesOutList, HostInt32, Inputs, Kernel, Placement, kernels,
+    BytesIn, BytesInList, BytesOut, BytesOutList, HostInt32, Inputs, Placement,
 };
 
 #[kernel(ConcatV2, T = [..])]
@@ -222,7 +222,4 @@ fn write_parts<S: Placement>(
     Ok(())
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![concat_v2, concat_v1, pack, unpack, split, split_v]
-}
+table! { concat_v2, concat_v1, pack, unpack, split, split_v }

@@ -3,7 +3,7 @@
 use super::elementwise::{check_same, map_one, map_two};
 use super::prelude::*;
 use crate::compute::quantize::Nudged;
-use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
+use sp_plugin::kernel::{Attributes, Prepare};
 
 /// The number of steps of a range, as the attributes state it.
 #[derive(Clone, Copy)]
@@ -200,14 +200,7 @@ with_limits! {
     with_vars_per_channel: FakeQuantWithMinMaxVarsPerChannel, with_vars_per_channel_gradient: FakeQuantWithMinMaxVarsPerChannelGradient => channel_dims;
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        with_args,
-        with_args_gradient,
-        with_vars,
-        with_vars_gradient,
-        with_vars_per_channel,
-        with_vars_per_channel_gradient
-    ]
+table! {
+    with_args, with_args_gradient, with_vars, with_vars_gradient, with_vars_per_channel,
+    with_vars_per_channel_gradient,
 }

@@ -6,7 +6,7 @@ use crate::compute::elementary::Real;
 use crate::compute::len;
 use crate::compute::quantize::{Half, Levels, Scale, limits};
 use crate::compute::search::Extremes;
-use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
+use sp_plugin::kernel::{Attributes, Prepare};
 use std::iter::zip;
 
 /// The rounding of a number halfway between two steps.
@@ -212,7 +212,4 @@ fn round_v4_gradient<T: Element + Number>(
     Ok(())
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![round_v2, round_v3, round_v4, round_v4_gradient]
-}
+table! { round_v2, round_v3, round_v4, round_v4_gradient }

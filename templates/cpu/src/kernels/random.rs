@@ -3,7 +3,7 @@
 use super::distributions::with_distributions;
 use super::prelude::*;
 use crate::compute::random::{self, Bounded, Normal, Philox, Sample};
-use sp_plugin::kernel::{HostOut, Kernel, kernels};
+use sp_plugin::kernel::HostOut;
 
 fn unsupported(alg: i32) -> Error {
     invalid(format!(
@@ -201,15 +201,6 @@ fn get_alg(alg: HostOut<'_, i32>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        get_key_counter,
-        get_alg,
-        uniform,
-        uniform_full_int,
-        normal,
-        truncated_normal,
-        uniform_int
-    ]
+table! {
+    get_key_counter, get_alg, uniform, uniform_full_int, normal, truncated_normal, uniform_int,
 }

@@ -10,7 +10,7 @@ use crate::compute::search::{
     self, Extreme, Extremes, Key, Order, Truth, Uniques, nonzero, write_indices,
 };
 use crate::compute::shape::len;
-use sp_plugin::kernel::{BytesIn, BytesOut, HostInt32, Kernel, kernels};
+use sp_plugin::kernel::{BytesIn, BytesOut, HostInt32};
 use sp_plugin::{Complex64, Complex128};
 
 /// The number of coordinates is known late: the output is allocated after the condition was read.
@@ -256,17 +256,7 @@ fn write_unique<T: Element + Key>(
     Ok(uniques)
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        where_nonzero,
-        select_v2,
-        select_v1,
-        top_k,
-        arg_max,
-        arg_min,
-        unique,
-        unique_v2,
-        unique_with_counts
-    ]
+table! {
+    where_nonzero, select_v2, select_v1, top_k, arg_max, arg_min, unique, unique_v2,
+    unique_with_counts,
 }

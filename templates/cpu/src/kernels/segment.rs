@@ -9,7 +9,7 @@ use crate::compute::segment::{
     Divisible, count_sorted_segments, fold_segments, fold_sorted, larger, smaller,
 };
 use crate::compute::shape::len;
-use sp_plugin::kernel::{BytesIn, Kernel, kernels};
+use sp_plugin::kernel::BytesIn;
 use sp_plugin::{Complex64, Complex128};
 
 /// Kernels of rows in any order: `name: Op => start, f(old, new)`.
@@ -162,19 +162,7 @@ pub fn check_segment_ids(rows: usize, dims: &[usize]) -> Result<()> {
     }
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        unsorted_sum,
-        unsorted_sum_complex,
-        unsorted_prod_complex,
-        unsorted_prod,
-        unsorted_min,
-        unsorted_max,
-        sum,
-        mean,
-        prod,
-        min,
-        max
-    ]
+table! {
+    unsorted_sum, unsorted_sum_complex, unsorted_prod_complex, unsorted_prod, unsorted_min,
+    unsorted_max, sum, mean, prod, min, max,
 }

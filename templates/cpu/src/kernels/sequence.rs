@@ -1,7 +1,7 @@
 //! Kernels that write numbers.
 
 use super::prelude::*;
-use sp_plugin::kernel::{HostInt32, Kernel, kernels};
+use sp_plugin::kernel::HostInt32;
 use sp_plugin::{Complex64, Complex128};
 
 /// An element that is one.
@@ -136,7 +136,4 @@ fn number<T: Element>(name: &str, tensor: &HostIn<'_, T>) -> Result<T> {
     }
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![ones_like, range]
-}
+table! { ones_like, range }

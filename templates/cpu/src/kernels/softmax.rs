@@ -6,7 +6,6 @@ use crate::compute::elementary::Elementary;
 use crate::compute::map::map2;
 use crate::compute::nn::softmax;
 use crate::compute::workspace::zeroed;
-use sp_plugin::kernel::{Kernel, kernels};
 
 #[kernel(Softmax, T = [F16, Bf16, f32, f64])]
 fn softmax<T: Element + Precision<Compute: Elementary>>(
@@ -110,7 +109,4 @@ fn cross_entropy<T: Elementary>(
     softmax::softmax_cross_entropy(&logits, classes, loss, gradient);
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![softmax, log_softmax, softmax_cross_entropy]
-}
+table! { softmax, log_softmax, softmax_cross_entropy }

@@ -9,7 +9,6 @@ use crate::compute::incomplete;
 use crate::compute::reduce::Fold;
 use crate::compute::values;
 use sp_plugin::Code;
-use sp_plugin::kernel::{Kernel, kernels};
 
 #[kernel(ClipByValue, T = [F16, Bf16, f32, f64, u8, i8, i32, i64])]
 fn clip_by_value<T: Element + Precision<Compute: Number>>(
@@ -100,7 +99,4 @@ where
     Ok(())
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![clip_by_value, cross, l2_loss, incomplete_beta]
-}
+table! { clip_by_value, cross, l2_loss, incomplete_beta }

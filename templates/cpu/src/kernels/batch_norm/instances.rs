@@ -9,7 +9,7 @@ use crate::compute::nn::activation::leaky_relu;
 use crate::compute::nn::batch_norm::{Channels, Moments, moments, normalize};
 use crate::compute::nn::relu::rectify;
 use crate::compute::parallel::for_each_row_chunk;
-use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
+use sp_plugin::kernel::{Attributes, Prepare};
 
 /// Normalizes each row, and scales its elements.
 #[kernel(
@@ -230,7 +230,4 @@ impl Instances {
     }
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![layer_norm, instance_norm,]
-}
+table! { layer_norm, instance_norm }
