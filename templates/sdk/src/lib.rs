@@ -25,6 +25,21 @@
 // A print panics if its stream cannot be written: `report!` does not.
 #![deny(clippy::print_stderr, clippy::print_stdout, clippy::dbg_macro)]
 
+/// Defines the methods `len` and `is_empty` of a type with a number of `$items`.
+macro_rules! len_methods {
+    ($items:literal, $self:ident => $len:expr) => {
+        #[doc = concat!("Returns the number of ", $items, ".")]
+        pub fn len(&$self) -> usize {
+            $len
+        }
+
+        #[doc = concat!("Returns true if there are no ", $items, ".")]
+        pub fn is_empty(&self) -> bool {
+            self.len() == 0
+        }
+    };
+}
+
 #[doc(hidden)]
 pub mod __private;
 pub mod accelerator;

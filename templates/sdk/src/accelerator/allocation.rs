@@ -130,15 +130,7 @@ impl<A: Accelerator> Region<A> {
         self.offset
     }
 
-    /// Returns the number of bytes.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Returns true if there are no bytes.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
+    len_methods!("bytes", self => self.len);
 
     /// Returns a part of the region.
     ///

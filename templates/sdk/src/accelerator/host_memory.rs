@@ -48,15 +48,7 @@ impl LateSource {
         self.start
     }
 
-    /// Returns the number of bytes.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Returns true if there are no bytes.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
+    len_methods!("bytes", self => self.len);
 }
 
 /// State of the bytes of a target.
@@ -114,15 +106,7 @@ impl<'c> HostSource<'c> {
         HostSource { start, len, call }
     }
 
-    /// Returns the number of bytes.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Returns true if there are no bytes.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
+    len_methods!("bytes", self => self.len);
 }
 
 impl HostTarget {
@@ -158,15 +142,7 @@ impl HostTarget {
         self.start
     }
 
-    /// Returns the number of bytes.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Returns true if there are no bytes.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
+    len_methods!("bytes", self => self.len);
 }
 
 /// The bytes that a queue delivers to a target.
