@@ -92,15 +92,6 @@ impl Conv {
         }
     }
 
-    fn write_output<T: Element + Factor>(
-        &self,
-        plan: &Convolution,
-        operands: [&In<'_, T>; 2],
-        output: Out<'_, T>,
-    ) -> Result<()> {
-        self.write_output_with(plan, operands, output, None)
-    }
-
     /// Writes the result of a convolution, whose elements `finish` replaces.
     ///
     /// # Errors
@@ -152,48 +143,18 @@ impl Conv {
     }
 }
 
-#[kernel(Conv2D, T = [F16, Bf16, f32, f64])]
-fn conv2d<T: Element + Factor>(
-    #[state] conv: &Conv,
-    input: In<'_, T>,
-    filter: In<'_, T>,
-    output: Out<'_, T>,
-) -> Result<()> {
-    let plan = conv.forward_plan(input.dims(), filter.dims())?;
-    conv.write_output(&plan, [&input, &filter], output)
-}
-
-#[kernel(Conv2DBackpropInput, T = [F16, Bf16, f32, f64])]
-fn conv2d_backprop_input<T: Element + Factor>(
-    #[state] conv: &Conv,
-    input_sizes: HostIn<'_, i32>,
-    filter: In<'_, T>,
-    out_backprop: In<'_, T>,
-    output: Out<'_, T>,
-) -> Result<()> {
-    let dims = conv.input_dims(&input_sizes, filter.dims(), out_backprop.dims())?;
-    let plan = conv.plan(&dims, filter.dims())?;
-    conv.write_input_gradient(&plan, [&filter, &out_backprop], output)
-}
-
-#[kernel(Conv2DBackpropFilter, T = [F16, Bf16, f32, f64])]
-fn conv2d_backprop_filter<T: Element + Factor>(
-    #[state] conv: &Conv,
-    input: In<'_, T>,
-    filter_sizes: HostIn<'_, i32>,
-    out_backprop: In<'_, T>,
-    output: Out<'_, T>,
-) -> Result<()> {
-    let dims = shape("filter_sizes", &filter_sizes)?;
-    let plan = conv.plan(input.dims(), &dims)?;
-    conv.write_filter_gradient(&plan, &dims, [&input, &out_backprop], output)
+/// Returns the filter of a convolution without groups.
+fn filter_dims(_: &Conv, filter: &[usize], _: &[usize]) -> Result<[usize; 4]> {
+    to_dims("the filter", filter)
 }
 
 /// Returns the filter of a convolution with a group for each channel; its elements are in the same order.
 ///
 /// # Errors
 /// Returns an error if the filter's channels are not the input's.
-fn depthwise_filter(filter: &[usize], channels: usize) -> Result<[usize; 4]> {
+fn depthwise_filter_dims(conv: &Conv, filter: &[usize], input: &[usize]) -> Result<[usize; 4]> {
+    let input = to_dims::<4>("the input", input)?;
+    let [.., channels] = conv.format.to_channels_last(input);
     let [rows, columns, depth, each] = to_dims("the filter", filter)?;
     if depth != channels || filter.contains(&0) {
         return invalid!(
@@ -205,58 +166,57 @@ fn depthwise_filter(filter: &[usize], channels: usize) -> Result<[usize; 4]> {
     Ok([rows, columns, 1, depth.saturating_mul(each)])
 }
 
-/// Returns the number of channels of an input with the dims of its tensor.
-fn channels(conv: &Conv, input: &[usize]) -> Result<usize> {
-    Ok(conv
-        .format
-        .to_channels_last(to_dims::<4>("the input", input)?)[3])
+/// The kernels of a convolution: the op, and those of the gradients of its input and its filter, whose dims a function returns.
+macro_rules! convolutions {
+    ($($filter_dims:ident => $forward:ident: $op:ident, $input:ident: $input_op:ident, $filter:ident: $filter_op:ident;)*) => {
+        $(
+            #[kernel($op, T = [F16, Bf16, f32, f64])]
+            fn $forward<T: Element + Factor>(
+                #[state] conv: &Conv,
+                input: In<'_, T>,
+                filter: In<'_, T>,
+                output: Out<'_, T>,
+            ) -> Result<()> {
+                let filter_dims = $filter_dims(conv, filter.dims(), input.dims())?;
+                let plan = conv.forward_plan(input.dims(), &filter_dims)?;
+                conv.write_output_with(&plan, [&input, &filter], output, None)
+            }
+
+            #[kernel($input_op, T = [F16, Bf16, f32, f64])]
+            fn $input<T: Element + Factor>(
+                #[state] conv: &Conv,
+                input_sizes: HostIn<'_, i32>,
+                filter: In<'_, T>,
+                out_backprop: In<'_, T>,
+                output: Out<'_, T>,
+            ) -> Result<()> {
+                let dims = conv.input_dims(&input_sizes, filter.dims(), out_backprop.dims())?;
+                let plan = conv.plan(&dims, &$filter_dims(conv, filter.dims(), &dims)?)?;
+                conv.write_input_gradient(&plan, [&filter, &out_backprop], output)
+            }
+
+            #[kernel($filter_op, T = [F16, Bf16, f32, f64])]
+            fn $filter<T: Element + Factor>(
+                #[state] conv: &Conv,
+                input: In<'_, T>,
+                filter_sizes: HostIn<'_, i32>,
+                out_backprop: In<'_, T>,
+                output: Out<'_, T>,
+            ) -> Result<()> {
+                let dims = shape("filter_sizes", &filter_sizes)?;
+                let plan = conv.plan(input.dims(), &$filter_dims(conv, &dims, input.dims())?)?;
+                conv.write_filter_gradient(&plan, &dims, [&input, &out_backprop], output)
+            }
+        )*
+
+        table! { $($forward, $input, $filter,)* }
+    };
 }
 
-#[kernel(DepthwiseConv2dNative, T = [F16, Bf16, f32, f64])]
-fn depthwise<T: Element + Factor>(
-    #[state] conv: &Conv,
-    input: In<'_, T>,
-    filter: In<'_, T>,
-    output: Out<'_, T>,
-) -> Result<()> {
-    let filter_dims = depthwise_filter(filter.dims(), channels(conv, input.dims())?)?;
-    let plan = conv.plan(input.dims(), &filter_dims)?;
-    conv.write_output(&plan, [&input, &filter], output)
-}
-
-#[kernel(DepthwiseConv2dNativeBackpropInput, T = [F16, Bf16, f32, f64])]
-fn depthwise_backprop_input<T: Element + Factor>(
-    #[state] conv: &Conv,
-    input_sizes: HostIn<'_, i32>,
-    filter: In<'_, T>,
-    out_backprop: In<'_, T>,
-    output: Out<'_, T>,
-) -> Result<()> {
-    let dims = conv.input_dims(&input_sizes, filter.dims(), out_backprop.dims())?;
-    let plan = conv.plan(
-        &dims,
-        &depthwise_filter(filter.dims(), channels(conv, &dims)?)?,
-    )?;
-    conv.write_input_gradient(&plan, [&filter, &out_backprop], output)
-}
-
-#[kernel(DepthwiseConv2dNativeBackpropFilter, T = [F16, Bf16, f32, f64])]
-fn depthwise_backprop_filter<T: Element + Factor>(
-    #[state] conv: &Conv,
-    input: In<'_, T>,
-    filter_sizes: HostIn<'_, i32>,
-    out_backprop: In<'_, T>,
-    output: Out<'_, T>,
-) -> Result<()> {
-    let dims = shape("filter_sizes", &filter_sizes)?;
-    let plan = conv.plan(
-        input.dims(),
-        &depthwise_filter(&dims, channels(conv, input.dims())?)?,
-    )?;
-    conv.write_filter_gradient(&plan, &dims, [&input, &out_backprop], output)
-}
-
-table! {
-    depthwise, depthwise_backprop_input, depthwise_backprop_filter, conv2d, conv2d_backprop_input,
-    conv2d_backprop_filter,
+convolutions! {
+    filter_dims => conv2d: Conv2D, conv2d_backprop_input: Conv2DBackpropInput,
+        conv2d_backprop_filter: Conv2DBackpropFilter;
+    depthwise_filter_dims => depthwise: DepthwiseConv2dNative,
+        depthwise_backprop_input: DepthwiseConv2dNativeBackpropInput,
+        depthwise_backprop_filter: DepthwiseConv2dNativeBackpropFilter;
 }
