@@ -40,6 +40,13 @@ macro_rules! len_methods {
     };
 }
 
+/// Evaluates to an error with a code and a message, which is as `format!` takes it.
+macro_rules! fail {
+    ($code:ident, $($message:tt)*) => {
+        Err($crate::Error::$code(format!($($message)*)))
+    };
+}
+
 #[doc(hidden)]
 pub mod __private;
 pub mod accelerator;

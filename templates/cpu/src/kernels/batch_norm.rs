@@ -9,7 +9,6 @@ mod normalization;
 
 use super::image::DataFormat;
 use super::prelude::*;
-use crate::compute::len;
 use crate::compute::nn::batch_norm::Channels;
 use sp_plugin::kernel::Kernel;
 

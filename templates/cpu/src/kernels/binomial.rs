@@ -4,8 +4,6 @@ use super::generator::{advance, check_algorithm, reserve}; // since 2.6
 use super::prelude::*;
 use super::random::read_dims;
 use super::seeded_random::read_seed;
-use crate::compute::cast::Cast;
-use crate::compute::len;
 use crate::compute::random::Philox;
 use crate::compute::random::binomial::{self, Binomial};
 use crate::compute::shape::Broadcast;

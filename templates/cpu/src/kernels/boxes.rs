@@ -1,7 +1,6 @@
 //! Selection of boxes with high scores that overlap little.
 
 use super::prelude::*;
-use crate::compute::cast::Cast;
 use crate::compute::image::suppression::Suppression;
 
 /// Reads the inputs that state which boxes are selected. Without a threshold a box may have any score, and scores do not

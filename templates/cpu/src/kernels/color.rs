@@ -4,7 +4,6 @@ use super::image::to_dims;
 use super::prelude::*;
 use crate::compute::elementary::Real;
 use crate::compute::image::color::{self, Color};
-use crate::compute::len;
 use crate::compute::nn::lrn::{self, Normalization};
 use sp_plugin::Code;
 
@@ -67,9 +66,7 @@ fn check_channels(dims: &[usize]) -> Result<()> {
             Code::FAILED_PRECONDITION,
             format!("images must have 3 channels, not {other}"),
         )),
-        None => Err(Error::invalid_argument(
-            "images must have one dimension or more",
-        )),
+        None => invalid!("images must have one dimension or more"),
     }
 }
 

@@ -8,7 +8,6 @@ use super::prelude::*;
 use crate::compute::matmul::{Factor, Finish};
 use crate::compute::nn::conv::{self, Convolution};
 use crate::compute::nn::window::Slide;
-use sp_plugin::kernel::{Attributes, Prepare};
 
 /// The attributes of all three ops.
 #[derive(Attributes)]

@@ -7,7 +7,6 @@ use super::volume::{VolumeFormat, slides_3d, spatial_3d};
 use crate::compute::matmul::Factor;
 use crate::compute::nn::conv::{self, Convolution};
 use crate::compute::nn::window::Slide;
-use sp_plugin::kernel::{Attributes, Prepare};
 
 /// The attributes of all three ops.
 #[derive(Attributes)]

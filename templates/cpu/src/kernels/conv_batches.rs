@@ -5,11 +5,9 @@ use super::image::{DataFormat, PaddingKind, check_filter, to_dims, to_size};
 use super::layout::ChannelFormat;
 use super::prelude::*;
 use super::volume::{VolumeFormat, spatial_3d};
-use crate::compute::len;
 use crate::compute::matmul::Factor;
 use crate::compute::nn::conv::{self, Convolution};
 use crate::compute::nn::window::{Padding, Slide};
-use sp_plugin::kernel::{Attributes, Prepare};
 
 /// The position of the channels, for any number of dims.
 #[derive(Clone, Copy, PartialEq, Eq, AttributeValue)]

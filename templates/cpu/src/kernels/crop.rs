@@ -3,7 +3,6 @@
 use super::image::{shape, to_dims};
 use super::prelude::*;
 use super::resize::{floats, image_size};
-use crate::compute::cast::Cast;
 use crate::compute::image::Interpolation;
 use crate::compute::image::crop::{self, Crop};
 use crate::compute::image::crop_grad::{add_box_gradient, add_image_gradient};

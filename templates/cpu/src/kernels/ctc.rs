@@ -4,7 +4,6 @@
 use super::prelude::*;
 use crate::compute::nn::ctc::{Repeats, ctc_loss};
 use crate::compute::workspace::Buffer;
-use sp_plugin::kernel::{Attributes, Prepare};
 
 /// The class of the outputs between labels.
 const BLANK: usize = 0;

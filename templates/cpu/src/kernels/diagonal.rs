@@ -4,8 +4,6 @@ use super::prelude::*;
 use crate::compute::movement::checked_len;
 use crate::compute::movement::diagonal::{Diagonals, Side, band as write_band, matrix_dims};
 use crate::compute::movement::{View, copy, scatter};
-use crate::compute::shape::len;
-use sp_plugin::kernel::{BytesIn, BytesOut};
 use std::mem::MaybeUninit;
 
 /// A zero of any type.
@@ -258,9 +256,7 @@ fn band_part(
 fn tensor_diag(diagonal: BytesIn<'_>, output: BytesOut<'_>) -> Result<()> {
     let (dims, width) = (diagonal.dims(), diagonal.width());
     if dims.is_empty() {
-        return Err(Error::invalid_argument(
-            "diagonal must have a dimension or more, but is a scalar",
-        ));
+        return invalid!("diagonal must have a dimension or more, but is a scalar");
     }
     let result = [dims, dims].concat();
     checked_len(&result)?;

@@ -4,8 +4,6 @@ use super::prelude::*;
 use crate::compute::Broadcast;
 use crate::compute::einsum::{self, Einsum, Equation};
 use crate::compute::matmul::{Batch, Multiplied, Multiply, Product, multiply_batch};
-use sp_plugin::Complex64;
-use sp_plugin::kernel::{Attributes, InList, Prepare};
 use std::borrow::Cow;
 
 #[derive(Attributes)]

@@ -1,10 +1,7 @@
 //! Positions of dims in formats such as NHWC.
 
 use super::prelude::*;
-use crate::compute::cast::Cast;
 use crate::compute::movement::format::Formats;
-use sp_plugin::kernel::HostOut; // since 2.11
-use sp_plugin::kernel::{Attributes, Prepare};
 
 #[derive(Attributes)]
 pub struct FormatAttributes {

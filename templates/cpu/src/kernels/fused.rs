@@ -10,7 +10,6 @@ use crate::compute::elementary::Elementary;
 use crate::compute::matmul::{Factor, Finish, Part};
 use crate::compute::nn::epilogue::{Activation, Addend, Epilogue};
 use sp_plugin::kernel::BytesInList; // since 2.11
-use sp_plugin::kernel::{Attributes, InList, Prepare};
 
 /// Returns the activation after the bias.
 ///

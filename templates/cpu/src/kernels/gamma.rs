@@ -3,7 +3,6 @@
 use super::prelude::*;
 use super::random::{NumberSelection, read_dims};
 use super::seeded_random::read_seed;
-use crate::compute::cast::Cast;
 use crate::compute::random::Philox;
 use crate::compute::random::gamma::gamma;
 

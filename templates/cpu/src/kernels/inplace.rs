@@ -4,7 +4,7 @@
 use super::movement::fill_bytes;
 use super::prelude::*;
 use crate::compute::inplace::change_rows;
-use sp_plugin::kernel::{BytesIn, BytesOut, Forwarded};
+use sp_plugin::kernel::Forwarded;
 use std::mem::MaybeUninit;
 
 #[kernel(Empty, dtype = [..])]

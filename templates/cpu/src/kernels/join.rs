@@ -4,10 +4,7 @@ use super::movement::check_vector;
 use super::prelude::*;
 use crate::compute::movement::concat::{columns, concat as concat_rows};
 use crate::compute::movement::{copy, resolve_axis};
-use crate::compute::shape::len;
-use sp_plugin::kernel::{
-    BytesIn, BytesInList, BytesOut, BytesOutList, HostInt32, Inputs, Placement,
-};
+use sp_plugin::kernel::{BytesInList, BytesOutList, Inputs, Placement};
 
 #[kernel(ConcatV2, T = [..])]
 fn concat_v2(

@@ -2,7 +2,6 @@
 
 use super::prelude::*;
 use crate::compute::matmul::{Factor, Multiplied, Product};
-use sp_plugin::Complex64;
 
 #[kernel(MatMul, T = [F16, Bf16, f32, f64])]
 fn mat_mul<T: Element + Factor>(

@@ -145,13 +145,17 @@ pub fn table() -> Vec<&'static Kernel> {
 mod prelude {
     pub(super) use super::{check_scalar, coefficient, list, read_index, read_scalar};
     pub(super) use crate::compute::arith::{self, Float, Number};
+    pub(super) use crate::compute::cast::Cast;
     pub(super) use crate::compute::error::{Dims, listed};
     pub(super) use crate::compute::machine::inline::InlineList;
-    pub(super) use crate::compute::{Cost, Precision, cost};
+    pub(super) use crate::compute::{Cost, Precision, cost, len};
     pub(super) use sp_plugin::kernel::{
-        AnyIn, AttributeValue, HostIn, In, Integer as Index, Out, kernel,
+        AnyIn, AttributeValue, Attributes, BytesIn, BytesOut, HostIn, HostInt32, HostOut, In,
+        InList, Integer as Index, Out, Prepare, kernel,
     };
-    pub(super) use sp_plugin::{Bf16, Bool, Element, Error, F16, Result, allocation};
+    pub(super) use sp_plugin::{
+        Bf16, Bool, Complex64, Complex128, Element, Error, F16, Result, allocation,
+    };
 }
 
 /// Copies the elements of an argument: up to eight without an allocation.

@@ -6,7 +6,7 @@ use crate::compute::movement::checked_len;
 use crate::compute::movement::pad::{Mode, Padding};
 use crate::compute::movement::slice::slice as slice_of;
 use crate::compute::movement::{View, copy};
-use sp_plugin::kernel::{BytesIn, BytesOut, HostInt32, Placement};
+use sp_plugin::kernel::Placement;
 use std::mem::MaybeUninit;
 
 /// Writes the elements of a view of the input.

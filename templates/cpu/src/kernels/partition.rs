@@ -4,8 +4,7 @@ use super::gather::to_indices;
 use super::prelude::*;
 use crate::compute::bins::Bins;
 use crate::compute::movement::partition::{copy_part, count_rows, stitch, stitched_rows};
-use crate::compute::shape::len;
-use sp_plugin::kernel::{BytesIn, BytesInList, BytesOut, BytesOutList, InList};
+use sp_plugin::kernel::{BytesInList, BytesOutList};
 use std::mem::MaybeUninit;
 
 /// The number of rows of each part is known late: the outputs are allocated after the partitions were read.

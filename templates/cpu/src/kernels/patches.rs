@@ -11,7 +11,6 @@ use crate::compute::nn::dilation::{Dilation, DilationOperand, add_gradient, dila
 use crate::compute::nn::window::{Padding, Slide};
 use crate::compute::search::Extremes;
 use sp_plugin::Code;
-use sp_plugin::kernel::{Attributes, BytesIn, BytesOut, Prepare};
 use std::mem::MaybeUninit;
 
 /// Returns the spatial elements of an attribute of patches, whose first and last ones are 1.

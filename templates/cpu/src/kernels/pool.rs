@@ -11,7 +11,6 @@ use super::layout::ChannelFormat;
 use super::prelude::*;
 use crate::compute::elementary::Elementary;
 use crate::compute::nn::pool;
-use sp_plugin::kernel::Attributes;
 
 /// The attributes of an op whose windows are inputs.
 #[derive(Attributes)]

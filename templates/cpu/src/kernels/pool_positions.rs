@@ -5,11 +5,9 @@ use super::image::{DataFormat, PaddingKind, check_dims};
 use super::pool::ImagePooling;
 use super::prelude::*;
 use crate::compute::elementary::Elementary;
-use crate::compute::len;
 use crate::compute::nn::pool::find_largest;
 use crate::compute::search::write_indices;
 use crate::compute::workspace::zeroed;
-use sp_plugin::kernel::{Attributes, BytesIn, BytesOut, Prepare};
 
 #[derive(Attributes)]
 struct PositionAttributes {

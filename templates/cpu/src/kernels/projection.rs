@@ -3,10 +3,8 @@
 use super::image::to_dims;
 use super::prelude::*;
 use super::resize::image_size;
-use crate::compute::cast::Cast;
 use crate::compute::image::Interpolation;
 use crate::compute::image::projection::{FillMode, Projection, project};
-use sp_plugin::kernel::{Attributes, Prepare};
 
 #[derive(Attributes)]
 struct TransformAttributes {

@@ -3,7 +3,6 @@
 use super::elementwise::{check_same, map_one, map_two};
 use super::prelude::*;
 use crate::compute::quantize::Nudged;
-use sp_plugin::kernel::{Attributes, Prepare};
 
 /// The number of steps of a range, as the attributes state it.
 #[derive(Clone, Copy)]
@@ -120,9 +119,7 @@ fn scalar_dims(_: &[usize]) -> Result<&[usize]> {
 /// Returns the dims of limits with an element for each channel.
 fn channel_dims(inputs: &[usize]) -> Result<&[usize]> {
     match inputs {
-        [] => Err(Error::invalid_argument(
-            "inputs must have channels, but is a scalar",
-        )),
+        [] => invalid!("inputs must have channels, but is a scalar"),
         [.., _] => Ok(&inputs[inputs.len() - 1..]),
     }
 }

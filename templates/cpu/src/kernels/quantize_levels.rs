@@ -3,10 +3,8 @@
 use super::elementwise::check_same;
 use super::prelude::*;
 use crate::compute::elementary::Real;
-use crate::compute::len;
 use crate::compute::quantize::{Half, Levels, Scale, limits};
 use crate::compute::search::Extremes;
-use sp_plugin::kernel::{Attributes, Prepare};
 use std::iter::zip;
 
 /// The rounding of a number halfway between two steps.
@@ -107,9 +105,7 @@ impl Rounding {
         };
         // NaN is no limit.
         if self.is_given && !ranges.iter().all(|[min, max]| min <= max) {
-            return Err(Error::invalid_argument(
-                "Invalid range: input_min > input_max, or one is NaN",
-            ));
+            return invalid!("Invalid range: input_min > input_max, or one is NaN");
         }
         let scales = ranges.into_iter().map(|it| Scale::new(it, self.levels));
         let scales = allocation::collect(scales);

@@ -3,7 +3,6 @@
 use super::elementwise::{map_one, map_two};
 use super::prelude::*;
 use crate::compute::relation as f;
-use sp_plugin::kernel::HostOut; // since 2.11
 
 #[kernel(LogicalAnd)]
 fn logical_and(x: In<'_, Bool>, y: In<'_, Bool>, z: Out<'_, Bool>) -> Result<()> {

@@ -2,10 +2,8 @@
 
 use super::image::to_dims;
 use super::prelude::*;
-use crate::compute::cast::Cast;
 use crate::compute::elementary::Elementary;
 use crate::compute::image::resize::{self, Alignment, Resize};
-use sp_plugin::kernel::Attributes;
 
 /// The attributes of the four ops that resize images.
 #[derive(Attributes)]
@@ -26,9 +24,7 @@ impl AlignmentAttributes {
     fn exclusive(&self) -> Result<Alignment> {
         match self.align_corners && self.half_pixel_centers {
             false => Ok(self.alignment()),
-            true => Err(Error::invalid_argument(
-                "align_corners and half_pixel_centers must not both be true",
-            )),
+            true => invalid!("align_corners and half_pixel_centers must not both be true"),
         }
     }
 }

@@ -3,7 +3,6 @@
 use super::prelude::*;
 use crate::compute::movement::resolve_axis;
 use crate::compute::segment::{Running, log_add_exp, running};
-use crate::compute::shape::len;
 
 /// Returns the plan of the running totals of a tensor along an axis.
 ///

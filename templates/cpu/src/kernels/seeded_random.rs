@@ -5,7 +5,6 @@ use super::distributions::with_distributions;
 use super::prelude::*;
 use super::random::{fill_normal, fill_truncated_normal, read_dims, read_limits};
 use crate::compute::random::{self, Bounded, Normal, Philox, Sample};
-use sp_plugin::kernel::HostOut;
 
 /// Returns the generator of a seed.
 ///

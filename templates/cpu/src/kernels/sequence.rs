@@ -1,8 +1,6 @@
 //! Kernels that write numbers.
 
 use super::prelude::*;
-use sp_plugin::kernel::HostInt32;
-use sp_plugin::{Complex64, Complex128};
 
 /// An element that is one.
 trait One: Element {

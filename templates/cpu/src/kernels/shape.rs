@@ -3,8 +3,7 @@
 use super::movement::check_vector_or_scalar;
 use super::prelude::*;
 use crate::compute::movement::reshape;
-use crate::compute::shape::len;
-use sp_plugin::kernel::{AnyInList, AnyOut, HostInt32, HostOut, HostOutList};
+use sp_plugin::kernel::{AnyInList, AnyOut, HostOutList};
 
 /// The type of a shape.
 trait Size: Element + TryFrom<i64> {

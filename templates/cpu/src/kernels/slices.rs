@@ -6,8 +6,7 @@ use super::strided_slice::MaskAttributes;
 use crate::compute::movement::gather::Index as GatherIndex;
 use crate::compute::movement::gather_nd::GatherNd;
 use crate::compute::scatter_nd::{Accumulate, Deduct, Slices};
-use sp_plugin::kernel::{BytesIn, Variable};
-use sp_plugin::{Complex64, Complex128};
+use sp_plugin::kernel::Variable;
 
 #[kernel(
     ResourceGatherNd,

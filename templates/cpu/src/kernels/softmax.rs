@@ -29,9 +29,7 @@ fn rows<T: Element + Precision<Compute: Elementary>>(
     is_log: bool,
 ) -> Result<()> {
     let Some(width) = logits.dims().last() else {
-        return Err(Error::invalid_argument(
-            "logits must have >= 1 dimension, got []",
-        ));
+        return invalid!("logits must have >= 1 dimension, got []");
     };
     let mut output = output.unspecified(logits.dims())?;
     if !logits.is_empty() {

@@ -4,7 +4,6 @@ use super::gather::to_indices;
 use super::prelude::*;
 use crate::compute::rows::Indices;
 use crate::compute::search::{is_in_top_k, lower_bound, upper_bound, write_indices};
-use sp_plugin::kernel::{BytesIn, BytesOut};
 
 /// Kernels of bounds: `name: Op => function`.
 macro_rules! bounds {

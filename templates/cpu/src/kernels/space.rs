@@ -9,8 +9,7 @@ use crate::compute::movement::depth::Depth;
 use crate::compute::movement::resolve_axis;
 use crate::compute::movement::rotate::{Sequences, roll as roll_elements};
 use crate::compute::movement::space::{Blocks, Plan};
-use crate::compute::shape::len;
-use sp_plugin::kernel::{BytesIn, BytesOut, DataType, HostInt32};
+use sp_plugin::kernel::DataType;
 use std::mem::MaybeUninit;
 
 /// Kernels of blocks and the batch: `name: Op(borders) => function`, with the sizes as an input or one as an attribute.

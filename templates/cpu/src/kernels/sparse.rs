@@ -5,7 +5,6 @@ use super::movement::{check_vector, fill_bytes, shape_of};
 use super::prelude::*;
 use crate::compute::sparse::Points;
 use crate::compute::sparse::matrix::Matrix;
-use sp_plugin::kernel::{BytesIn, BytesOut};
 
 #[kernel(SparseToDense, T = [..], Tindices = [i32, i64])]
 fn to_dense(

@@ -8,7 +8,7 @@ use crate::compute::elementary::Real;
 use crate::compute::training::Momentum;
 use crate::compute::training::rows::Rows;
 use crate::compute::training::rules;
-use sp_plugin::kernel::{BytesIn, Variable, lock_all};
+use sp_plugin::kernel::{Variable, lock_all};
 
 macro_rules! rule_kernels {
     (both { $(

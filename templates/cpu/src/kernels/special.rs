@@ -2,7 +2,6 @@
 
 use super::elementwise::check_same;
 use super::prelude::*;
-use crate::compute::cast::Cast;
 use crate::compute::elementary::Elementary;
 use crate::compute::fold::L2Loss;
 use crate::compute::incomplete;
@@ -41,7 +40,7 @@ fn cross<T: Element + Precision<Compute: Number>>(
 ) -> Result<()> {
     check_same((a.dims(), "a"), (b.dims(), "b"))?;
     match a.dims() {
-        [] => return Err(Error::invalid_argument("a must not be a scalar")),
+        [] => return invalid!("a must not be a scalar"),
         [.., 3] => {}
         dims => {
             let message = format!(

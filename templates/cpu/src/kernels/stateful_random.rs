@@ -7,7 +7,6 @@ use super::random::{fill_normal, fill_truncated_normal, read_dims};
 use super::seeded_random::read_seed;
 use crate::compute::multinomial;
 use crate::compute::random::{self, Bounded, Normal, Philox, RESERVED, Sample};
-use sp_plugin::kernel::{Attributes, Prepare};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 

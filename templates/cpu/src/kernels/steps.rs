@@ -3,7 +3,7 @@
 
 use super::prelude::*;
 use crate::compute::steps::{Body, Function, Steps};
-use sp_plugin::kernel::{Attributes, InList, OutList, Prepare, step_function};
+use sp_plugin::kernel::{OutList, step_function};
 
 mod ops {
     use sp_plugin::Result;

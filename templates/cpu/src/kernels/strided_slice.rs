@@ -4,7 +4,7 @@ use super::movement::{fill_bytes, shape_of, vector, write_view};
 use super::prelude::*;
 use crate::compute::movement::scatter;
 use crate::compute::movement::strided_slice::{self, StridedSlice};
-use sp_plugin::kernel::{Attributes, BytesIn, BytesOut, Forwarded, HostInt32};
+use sp_plugin::kernel::Forwarded;
 use std::mem::MaybeUninit;
 
 /// The masks of a strided slice.

@@ -6,7 +6,6 @@ use crate::compute::map::update;
 use crate::compute::scatter_nd::{Accumulate, Deduct};
 use sp_abi::kernels_experimental::TF_AssignVariable;
 use sp_plugin::kernel::{LazyIn, ResourceHandle, Variable};
-use sp_plugin::{Complex64, Complex128};
 use std::sync::Once;
 
 #[kernel(

@@ -67,7 +67,7 @@ pub fn slides_3d(
         PaddingKind::Same => Padding::Same,
         PaddingKind::Valid => Padding::Valid,
         PaddingKind::Explicit => {
-            return Err(Error::invalid_argument("padding must be SAME or VALID"));
+            return invalid!("padding must be SAME or VALID");
         }
     };
     Ok(slides(strides, dilations, [padding; 3]))

@@ -5,7 +5,7 @@ use super::movement::{vector, write_view};
 use super::prelude::*;
 use crate::compute::movement::slice::slice;
 use crate::compute::movement::strided_slice::{Masks, StridedSlice};
-use sp_plugin::kernel::{AnyOut, BytesIn, BytesOut, Forwarded};
+use sp_plugin::kernel::{AnyOut, Forwarded};
 
 /// Returns where a slice begins: XLA moves the beginning so that the slice is inside of the tensor.
 ///

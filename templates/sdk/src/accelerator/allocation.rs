@@ -112,10 +112,11 @@ impl<A: Accelerator> Region<A> {
     pub(super) fn new(block: Arc<Block<A>>, offset: usize, len: usize) -> Result<Self> {
         let end = offset.checked_add(len);
         if end.is_none_or(|end| end > block.bytes) {
-            return Err(Error::invalid_argument(format!(
+            return fail!(
+                invalid_argument,
                 "{len} bytes at offset {offset} of an allocation of {} bytes",
                 block.bytes
-            )));
+            );
         }
         Ok(Self { block, offset, len })
     }

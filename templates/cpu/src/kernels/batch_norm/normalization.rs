@@ -7,7 +7,6 @@ use super::{BatchNormFormat, check_vector};
 use crate::compute::map::update;
 use crate::compute::nn::batch_norm::{Channels, moments, normalize};
 use crate::compute::nn::relu::rectify;
-use sp_plugin::kernel::InList;
 
 /// The function that is applied to a normalized tensor.
 #[derive(Clone, Copy, PartialEq, Eq, AttributeValue)]

@@ -4,7 +4,7 @@ use super::super::prelude::*;
 use super::call::{Call, Rnn, check_params};
 use super::check_projection;
 use crate::compute::nn::recurrent::Network;
-use sp_plugin::kernel::{HostOut, InList, OutList};
+use sp_plugin::kernel::OutList;
 use std::ops::Range;
 
 /// The parameters of one gate of a layer and direction: a matrix, or a vector of biases.

@@ -6,7 +6,6 @@ use super::super::prelude::*;
 use super::pooling::{ImagePooling, of_channels};
 use crate::compute::nn::pool::{self, Pool};
 use crate::compute::nn::window::{Padding, Slide};
-use sp_plugin::kernel::{Attributes, Prepare};
 
 /// The windows of maxima.
 pub enum MaxPooling {

@@ -9,7 +9,6 @@ use super::super::volume::{VolumeFormat, slides_3d, spatial_3d};
 use crate::compute::elementary::Elementary;
 use crate::compute::nn::pool::{self, Pool};
 use crate::compute::nn::window::{Padding, Slide};
-use sp_plugin::kernel::{Attributes, Prepare};
 use std::array::from_fn;
 
 /// Windows over tensors with `N` dims, from checked attributes.

@@ -15,7 +15,7 @@ use crate::kernel::call::{InputArgument, InputSource};
 use crate::kernel::sealed::Sealed;
 use crate::kernel::spec::Needs;
 use crate::kernel::spec::optional::FunctionNames;
-use crate::{Device, Element, Error, HostAddressable, Result};
+use crate::{Device, Element, HostAddressable, Result};
 
 pub use deferred::{InList, LazyIn, ResourceHandle};
 pub use host::{HostElement, HostIn, Integer, Integers};
@@ -193,9 +193,10 @@ impl<T: Element, D: Device> In<'_, T, D> {
 fn scalar<T: Copy>(data: &[T], dims: &[usize]) -> Result<T> {
     match data {
         [value] => Ok(*value),
-        _ => Err(Error::invalid_argument(format!(
+        _ => fail!(
+            invalid_argument,
             "expected one element, got a tensor of shape {dims:?}"
-        ))),
+        ),
     }
 }
 
