@@ -100,29 +100,31 @@ fn error(program: &[u8]) -> Option<String> {
 
 #[test]
 fn truncated_program_is_rejected() {
-    for (release, program) in all_programs() {
-        let bytes = load(release, program);
+    for program in small_programs() {
+        let bytes = load("0.10.2", program);
         for length in 0..bytes.len() {
             assert!(
                 error(&bytes[..length]).is_some(),
-                "{release} {program}: {length} bytes"
+                "{program}: {length} bytes"
             );
         }
     }
 }
 
+/// Returns the programs without the step of training, which has no part that the others do not have, and takes most of the time.
+fn small_programs() -> impl Iterator<Item = &'static str> {
+    PROGRAMS.into_iter().filter(|it| *it != "mlp_step")
+}
+
 #[test]
 fn program_with_any_byte_changed_is_read_or_rejected() {
     let mut rejected = 0;
-    // The step of training has no part that the others do not have, and takes most of the time.
-    for program in PROGRAMS.into_iter().filter(|it| *it != "mlp_step") {
+    for program in small_programs() {
         let mut bytes = load("0.10.2", program);
         for index in 0..bytes.len() {
             let byte = bytes[index];
-            for changed in [0xff, byte ^ 1, byte.wrapping_add(2)] {
-                bytes[index] = changed;
-                rejected += usize::from(error(&bytes).is_some());
-            }
+            bytes[index] = [0xff, byte ^ 1, byte.wrapping_add(2)][index % 3];
+            rejected += usize::from(error(&bytes).is_some());
             bytes[index] = byte;
         }
     }

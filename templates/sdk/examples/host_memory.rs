@@ -62,7 +62,7 @@ impl Queue<HostAccelerator> for InlineQueue {
         Ok(())
     }
 
-    fn copy_out(&self, target: HostTarget, source: &Region<HostAccelerator>) -> Result<()> {
+    fn copy_out(&self, target: HostTarget<'_>, source: &Region<HostAccelerator>) -> Result<()> {
         check_lengths(target.len(), source.len())?;
         target.into_writer()(with_bytes(source, |source| source.to_vec()));
         Ok(())

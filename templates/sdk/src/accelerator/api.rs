@@ -123,18 +123,18 @@ pub struct MemoryInfo {
 /// instead.
 pub trait Queue<A: Accelerator>: Send + Sync + 'static {
     /// Enqueues a copy from the host. The source has the target's length. Its memory lives until the command has completed, for
-    /// a driver that takes pointers; [`HostSource::as_bytes`] copies it without `unsafe`.
+    /// a driver that takes pointers: [`HostSource::for_command`]. [`HostSource::as_bytes`] copies it without `unsafe`.
     ///
     /// # Errors
     /// Returns an error if the command cannot be enqueued.
     fn copy_in(&self, target: &Region<A>, source: HostSource<'_>) -> Result<()>;
 
     /// Enqueues a copy to the host. The target has the source's length. Its memory lives until the command has completed, for a
-    /// driver that takes pointers; [`HostTarget::into_writer`] takes the bytes later without `unsafe`.
+    /// driver that takes pointers: [`HostTarget::for_command`]. [`HostTarget::into_writer`] takes the bytes later without `unsafe`.
     ///
     /// # Errors
     /// Returns an error if the command cannot be enqueued.
-    fn copy_out(&self, target: HostTarget, source: &Region<A>) -> Result<()>;
+    fn copy_out(&self, target: HostTarget<'_>, source: &Region<A>) -> Result<()>;
 
     /// Enqueues a copy between regions of the same length on one device.
     ///
@@ -209,7 +209,7 @@ pub trait LateCopies<A: Accelerator> {
     ///
     /// # Errors
     /// Returns an error if the command cannot be enqueued.
-    fn copy_in_late(&self, target: &Region<A>, source: LateSource) -> Result<()>;
+    fn copy_in_late(&self, target: &Region<A>, source: LateSource<'_>) -> Result<()>;
 }
 
 /// Checks that a copy's target and source have the same length. The layer passes equal lengths, but kernels call the methods

@@ -19,28 +19,39 @@ pub struct HostSource<'c> {
 
 /// Host memory that a queue writes. It lives until the command has completed, and nobody else uses it meanwhile.
 #[derive(Debug)]
-pub struct HostTarget {
+pub struct HostTarget<'c> {
     start: *mut u8,
     len: usize,
     delivery: Arc<Mutex<Delivered>>,
+    call: PhantomData<&'c mut [u8]>,
 }
 
 /// Host memory that a queue reads when the command runs, and not earlier: an earlier function of the queue writes it. It lives until
 /// the command has completed.
 #[derive(Debug)]
-pub struct LateSource {
+pub struct LateSource<'c> {
     start: *const u8,
     len: usize,
+    call: PhantomData<&'c [u8]>,
 }
 
 // SAFETY: a value yields only an address, and the memory belongs to no thread.
-unsafe impl Send for LateSource {}
+unsafe impl Send for LateSource<'_> {}
 // SAFETY: as above.
-unsafe impl Sync for LateSource {}
+unsafe impl Sync for LateSource<'_> {}
 
-impl LateSource {
+impl LateSource<'_> {
     pub(super) fn new(start: *const u8, len: usize) -> Self {
-        Self { start, len }
+        let call = PhantomData;
+        Self { start, len, call }
+    }
+
+    /// Returns the source for a command that runs after the method has returned.
+    ///
+    /// # Safety
+    /// - The value is used only by a command of the queue that has got it.
+    pub unsafe fn for_command(self) -> LateSource<'static> {
+        LateSource::new(self.start, self.len)
     }
 
     /// Returns the address of the first byte. The bytes are initialized when the command runs, and nobody writes them then.
@@ -67,9 +78,9 @@ unsafe impl Send for HostSource<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for HostSource<'_> {}
 // SAFETY: the memory belongs to no thread, and the value is the only one for it.
-unsafe impl Send for HostTarget {}
+unsafe impl Send for HostTarget<'_> {}
 // SAFETY: a shared value yields only an address.
-unsafe impl Sync for HostTarget {}
+unsafe impl Sync for HostTarget<'_> {}
 
 impl<'c> HostSource<'c> {
     /// # Safety
@@ -109,7 +120,7 @@ impl<'c> HostSource<'c> {
     len_methods!("bytes", self => self.len);
 }
 
-impl HostTarget {
+impl HostTarget<'_> {
     /// # Safety
     /// The memory is writable, and nobody else uses it, until the command that gets the value has completed.
     pub(super) unsafe fn new(start: *mut u8, len: usize) -> Self {
@@ -117,6 +128,28 @@ impl HostTarget {
             start,
             len,
             delivery: Arc::new(Mutex::new(Delivered::ToAddress)),
+            call: PhantomData,
+        }
+    }
+
+    /// Returns the target for a command that runs after the method has returned.
+    ///
+    /// # Safety
+    /// - The value is used only by a command of the queue that has got it.
+    /// - The fences, functions and synchronizations of the queue complete after its earlier commands, as
+    ///   [`Queue`] requires.
+    pub unsafe fn for_command(self) -> HostTarget<'static> {
+        let Self {
+            start,
+            len,
+            delivery,
+            ..
+        } = self;
+        HostTarget {
+            start,
+            len,
+            delivery,
+            call: PhantomData,
         }
     }
 

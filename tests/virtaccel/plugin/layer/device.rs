@@ -134,7 +134,7 @@ impl Queue<Virtaccel> for va_queue {
         checked(self, self.va_copy_to_device(address(target), bytes))
     }
 
-    fn copy_out(&self, target: HostTarget, source: &Region<Virtaccel>) -> Result<()> {
+    fn copy_out(&self, target: HostTarget<'_>, source: &Region<Virtaccel>) -> Result<()> {
         check_lengths(target.len(), source.len())?;
         let copied = self.va_copy_to_host(target.into_writer(), address(source), source.len());
         checked(self, copied)

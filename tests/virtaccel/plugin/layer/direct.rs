@@ -63,16 +63,17 @@ pub fn copy_in(
 pub fn copy_out(
     driver: &Driver,
     queue: &va_queue,
-    mut target: HostTarget,
+    mut target: HostTarget<'_>,
     source: usize,
 ) -> driver::Result<()> {
     let (host, len) = (target.as_mut_ptr().cast(), target.len() as u64);
-    // SAFETY: the layer keeps the memory until the command has completed, and nobody else uses it.
+    // SAFETY: the copy is a command of the queue that has got the target. The layer keeps the memory until it has completed, and nobody
+    // else uses it.
     unsafe { driver.va_copy_to_host(queue.handle(), host, source as *const c_void, len) }
 }
 
 impl LateCopies<Virtaccel> for va_queue {
-    fn copy_in_late(&self, target: &Region<Virtaccel>, source: LateSource) -> Result<()> {
+    fn copy_in_late(&self, target: &Region<Virtaccel>, source: LateSource<'_>) -> Result<()> {
         check_lengths(target.len(), source.len())?;
         let (host, len) = (source.as_ptr().cast(), source.len() as u64);
         let target = (target.allocation().address() + target.offset()) as *mut c_void;

@@ -265,6 +265,8 @@ impl Queue<CpuAccelerator> for WorkQueue {
         // SAFETY: only the command below uses the value, and the queue's thread runs its commands in order.
         let source = unsafe { source.for_command() };
         let target = target.clone();
+        // SAFETY: the copy is a command of this queue.
+        let source = unsafe { source.for_command() };
         self.launch(move || {
             // SAFETY: the source lives until the command has completed; queues order the uses of the region, which
             // has the same length.
@@ -273,8 +275,10 @@ impl Queue<CpuAccelerator> for WorkQueue {
         })
     }
 
-    fn copy_out(&self, mut target: HostTarget, source: &Region<CpuAccelerator>) -> Result<()> {
+    fn copy_out(&self, target: HostTarget<'_>, source: &Region<CpuAccelerator>) -> Result<()> {
         check_lengths(target.len(), source.len())?;
+        // SAFETY: the copy is a command of this queue, whose fences and functions complete after the earlier ones.
+        let mut target = unsafe { target.for_command() };
         let source = source.clone();
         self.launch(move || {
             // SAFETY: the target lives until the command has completed; queues order the uses of the region, which
@@ -342,9 +346,11 @@ impl Queue<CpuAccelerator> for WorkQueue {
 }
 
 impl LateCopies<CpuAccelerator> for WorkQueue {
-    fn copy_in_late(&self, target: &Region<CpuAccelerator>, source: LateSource) -> Result<()> {
+    fn copy_in_late(&self, target: &Region<CpuAccelerator>, source: LateSource<'_>) -> Result<()> {
         check_lengths(target.len(), source.len())?;
         let target = target.clone();
+        // SAFETY: the copy is a command of this queue.
+        let source = unsafe { source.for_command() };
         self.launch(move || {
             // SAFETY: the source lives until the command has completed, and its bytes are written when it runs; queues order the
             // uses of the region, which has the same length.

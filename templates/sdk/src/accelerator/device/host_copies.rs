@@ -89,7 +89,7 @@ impl<A: Accelerator> Shared<A> {
     pub fn copy_out(
         &self,
         stream: &StreamState<A>,
-        mut target: HostTarget,
+        mut target: HostTarget<'_>,
         source: usize,
     ) -> Result<()> {
         let (start, len) = (target.as_mut_ptr(), target.len());
@@ -114,7 +114,7 @@ impl<A: Accelerator> Shared<A> {
     fn copy_out_and_wait(
         &self,
         stream: &StreamState<A>,
-        target: HostTarget,
+        target: HostTarget<'_>,
         source: usize,
     ) -> Result<()> {
         let delivery = target.delivery();
@@ -128,7 +128,7 @@ impl<A: Accelerator> Shared<A> {
     pub(in crate::accelerator) fn copy_out_staged(
         &self,
         stream: &StreamState<A>,
-        mut target: HostTarget,
+        mut target: HostTarget<'_>,
         source: usize,
     ) -> Result<()> {
         let mut staging = Staging::new(&self.accelerator, target.len())?;
@@ -144,7 +144,7 @@ impl<A: Accelerator> Shared<A> {
     fn enqueue_copy_out(
         &self,
         stream: &StreamState<A>,
-        target: HostTarget,
+        target: HostTarget<'_>,
         source: usize,
     ) -> Result<()> {
         self.check()?;

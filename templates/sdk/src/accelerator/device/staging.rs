@@ -55,7 +55,7 @@ impl Staging {
     /// Until the command has completed:
     /// - Nobody else uses the memory.
     /// - The memory is not dropped.
-    pub unsafe fn target(&mut self) -> HostTarget {
+    pub unsafe fn target(&mut self) -> HostTarget<'_> {
         // SAFETY: the memory has `len` bytes. The caller has the other obligations.
         unsafe { HostTarget::new(self.start.as_ptr(), self.len) }
     }

@@ -131,7 +131,7 @@ impl Queue<Recorder> for EarlyFunctions {
         self.0.copy_in(target, source)
     }
 
-    fn copy_out(&self, target: HostTarget, source: &Region<Recorder>) -> Result<()> {
+    fn copy_out(&self, target: HostTarget<'_>, source: &Region<Recorder>) -> Result<()> {
         self.0.copy_out(target, source)
     }
 

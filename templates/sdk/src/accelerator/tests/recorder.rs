@@ -447,7 +447,7 @@ impl Queue<Recorder> for Worker {
         Ok(())
     }
 
-    fn copy_out(&self, mut target: HostTarget, source: &Region<Recorder>) -> Result<()> {
+    fn copy_out(&self, target: HostTarget<'_>, source: &Region<Recorder>) -> Result<()> {
         let (bytes, offset) = (source.allocation().bytes.clone(), source.offset());
         let delivery = self.control.0.settings.lock().unwrap().delivery;
         if delivery != Delivery::ToAddress {
@@ -459,6 +459,8 @@ impl Queue<Recorder> for Worker {
                 Ok(())
             });
         }
+        // SAFETY: the copy is a command of this queue.
+        let mut target = unsafe { target.for_command() };
         self.work(move || {
             let len = target.len();
             // SAFETY: the layer guarantees the memory until the command has completed.
