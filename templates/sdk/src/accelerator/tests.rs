@@ -1,6 +1,7 @@
 //! The layer over an accelerator that computes nothing: its memory has handles without addresses, its queues have
 //! threads with delays, and it fails at a chosen command.
 
+mod behind;
 mod host_copies;
 mod panics;
 mod recorder;

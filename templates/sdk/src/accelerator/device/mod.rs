@@ -83,6 +83,7 @@ impl<A: Accelerator> AcceleratorDevice<A> {
         let weak = Arc::downgrade(&shared);
         exit::on_exit(Box::new(move || {
             if let Some(shared) = weak.upgrade() {
+                host_function::close();
                 shared.exit();
             }
         }));
@@ -127,22 +128,27 @@ impl<A: Accelerator> Shared<A> {
     pub fn allocate(&self, bytes: usize) -> Result<usize> {
         self.check()?;
         self.reclaim();
-        let allocation = self.accelerator.allocate(bytes).or_else(|error| {
-            // Memory that TensorFlow has freed may be held by work in progress.
-            match self.memory.has_retired() && self.synchronize().is_ok() {
-                true => {
-                    self.reclaim();
-                    self.accelerator.allocate(bytes)
-                }
-                false => Err(error),
-            }
-        })?;
+        let allocate = || self.accelerator.allocate(bytes);
+        let allocation = self.allocate_or_wait(allocate)?;
         let block = Arc::new(Block::new(allocation, bytes, self.memory.dropped.clone())?);
         let start = block.start;
         self.memory.blocks.insert(block);
         self.statistics.add(bytes);
         self.record_memory(true, start, bytes);
         Ok(start)
+    }
+
+    /// Allocates, once more after a failure: memory that TensorFlow has freed may be held by work in progress.
+    fn allocate_or_wait<T>(&self, allocate: impl Fn() -> Result<T>) -> Result<T> {
+        allocate().or_else(
+            |error| match self.memory.has_retired() && self.synchronize().is_ok() {
+                true => {
+                    self.reclaim();
+                    allocate()
+                }
+                false => Err(error),
+            },
+        )
     }
 
     /// Frees device memory after the work that may use it.
@@ -181,7 +187,8 @@ impl<A: Accelerator> Shared<A> {
     pub fn host_allocate(&self, bytes: usize) -> Result<NonNull<u8>> {
         self.check()?;
         self.reclaim();
-        let (memory, start) = self.reuse_or_allocate_host(bytes)?;
+        let allocate = || self.reuse_or_allocate_host(bytes);
+        let (memory, start) = self.allocate_or_wait(allocate)?;
         self.memory.insert_host(start, memory);
         Ok(start)
     }

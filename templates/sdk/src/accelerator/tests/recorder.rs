@@ -7,8 +7,8 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::accelerator::{Accelerator, Fence, MemoryInfo, PeerCopy, Queue, Region};
-use crate::accelerator::{HostMemory, HostSource, HostTarget};
+use crate::accelerator::{Accelerator, Fence, LateCopies, MemoryInfo, PeerCopy, Queue, Region};
+use crate::accelerator::{HostMemory, HostSource, HostTarget, LateSource};
 use crate::buffer::{ALIGNMENT, Buffer};
 use crate::{Description, Error, Result};
 
@@ -64,6 +64,7 @@ struct Settings {
     reports_queue_errors: bool,
     rejects_commands_after_failure: bool,
     capacity: Option<usize>,
+    host_blocks: Option<usize>,
     priority: Option<i32>,
 }
 
@@ -90,6 +91,11 @@ impl Control {
     /// Sets the number of bytes that can be allocated.
     pub fn set_capacity(&self, bytes: usize) {
         self.set(|it| it.capacity = Some(bytes));
+    }
+
+    /// Sets the number of blocks of misaligned host memory that can be live.
+    pub fn set_host_blocks(&self, count: usize) {
+        self.set(|it| it.host_blocks = Some(count));
     }
 
     /// Makes the next copy or fill fail when it runs.
@@ -248,7 +254,12 @@ impl Accelerator for Recorder {
 
     fn host_allocate(&self, len: usize) -> Result<HostMemory> {
         let control = self.control();
-        let is_misaligned = control.0.settings.lock().unwrap().misaligns_host_memory;
+        let settings = control.0.settings.lock().unwrap();
+        let (is_misaligned, most) = (settings.misaligns_host_memory, settings.host_blocks);
+        drop(settings);
+        if most.is_some_and(|it| control.live_host_memory() >= it) {
+            return Err(Error::resource_exhausted("no host memory"));
+        }
         match is_misaligned {
             true => Misaligned::allocate(len, control),
             false => HostMemory::zeroed(len),
@@ -432,7 +443,19 @@ impl Drop for Worker {
     }
 }
 
+impl LateCopies<Recorder> for Worker {
+    fn copy_in_late(&self, target: &Region<Recorder>, source: LateSource<'_>) -> Result<()> {
+        let (start, len) = (source.as_ptr(), source.len());
+        // SAFETY: the layer has the memory until the command has completed, and an earlier command has written it.
+        self.copy_in(target, unsafe { HostSource::new(start, len) })
+    }
+}
+
 impl Queue<Recorder> for Worker {
+    fn late_copies(&self) -> Option<&dyn LateCopies<Recorder>> {
+        Some(self)
+    }
+
     fn copy_in(&self, target: &Region<Recorder>, source: HostSource<'_>) -> Result<()> {
         // SAFETY: only the command below uses the value, and the worker runs its commands in order.
         let source = unsafe { source.for_command() };
