@@ -89,223 +89,71 @@ const EXECUTOR: &str = "SP_StreamExecutor";
 const SIZES_ONLY: &str = "structs are accepted by their sizes";
 const LONGER_EXECUTOR: &str = "SP_StreamExecutor is ";
 
-/// All hypothetical releases.
-pub const FUTURES: &[Future] = &[
-    Future {
-        name: "nothing_changed",
-        release: "2.30",
-        changes: &[],
-        headers: Headers::Matching,
-        rust: Runs,
-        c: RunsAndReports(SIZES_ONLY),
-    },
-    Future {
-        name: "nothing_changed_without_headers",
-        release: "2.31",
-        changes: &[],
-        headers: Headers::Absent,
-        rust: RunsAndReports(SIZES_ONLY),
-        c: RunsAndReports(SIZES_ONLY),
-    },
-    Future {
-        name: "optional_slot_appended",
-        release: "2.32",
-        changes: &[AppendOptional(EXECUTOR)],
-        headers: Headers::Matching,
-        rust: Runs,
-        c: Declines(LONGER_EXECUTOR),
-    },
-    Future {
-        name: "optional_slot_appended_without_messages",
-        release: "2.33",
-        changes: &[AppendOptional(EXECUTOR)],
-        headers: Headers::WithoutMessages,
-        rust: Declines(
-            "SP_StreamExecutor.new_field is new, and its libraries have no validation messages",
-        ),
-        c: Declines(LONGER_EXECUTOR),
-    },
-    Future {
-        name: "optional_slot_appended_without_headers",
-        release: "2.34",
-        changes: &[AppendOptional(EXECUTOR)],
-        headers: Headers::Absent,
-        // The size is compared before the headers are read.
-        rust: Declines(LONGER_EXECUTOR),
-        c: Declines(LONGER_EXECUTOR),
-    },
-    Future {
-        name: "required_slot_appended",
-        release: "2.35",
-        changes: &[AppendRequired(EXECUTOR)],
-        headers: Headers::Matching,
-        rust: Declines("it requires SP_StreamExecutor.new_field"),
-        c: Declines(LONGER_EXECUTOR),
-    },
-    Future {
-        name: "data_appended",
-        release: "2.36",
-        changes: &[AppendData("SP_Platform"), AppendData("SP_DeviceMemoryBase")],
-        headers: Headers::WithoutMessages,
-        rust: Runs,
-        c: Declines("SP_Platform is 48 bytes, expected 34 or 35"),
-    },
-    Future {
-        name: "optional_slot_inserted",
-        release: "2.37",
-        changes: &[Insert(EXECUTOR, "create_stream")],
-        headers: Headers::Matching,
-        rust: Runs,
-        c: Declines(LONGER_EXECUTOR),
-    },
-    Future {
-        name: "slots_reordered",
-        release: "2.38",
-        changes: &[
-            Swap(EXECUTOR, "allocate", "host_callback"),
-            Swap("SP_PlatformFns", "get_device_count", "destroy_device_fns"),
-            Swap("SE_PlatformRegistrationParams", "platform", "platform_fns"),
-        ],
-        headers: Headers::Matching,
-        rust: Runs,
-        c: Unnoticed,
-    },
-    Future {
-        name: "slot_retyped",
-        release: "2.39",
-        changes: &[AddParameter(EXECUTOR, "memcpy_dtoh")],
-        headers: Headers::Matching,
-        rust: Declines("SP_StreamExecutor.memcpy_dtoh is `"),
-        c: Unnoticed,
-    },
-    Future {
-        name: "required_slot_removed",
-        release: "2.40",
-        changes: &[Remove(EXECUTOR, "create_event")],
-        headers: Headers::Matching,
-        rust: Declines("SP_StreamExecutor.create_event is absent"),
-        c: Unnoticed,
-    },
-    Future {
-        name: "optional_slot_removed",
-        release: "2.41",
-        changes: &[Remove(EXECUTOR, "block_host_until_done")],
-        headers: Headers::Matching,
-        rust: Runs,
-        c: Unnoticed,
-    },
-    Future {
-        name: "slot_removed_and_another_appended",
-        release: "2.42",
-        changes: &[
-            Remove(EXECUTOR, "block_host_until_done"),
-            AppendOptional(EXECUTOR),
-        ],
-        headers: Headers::Matching,
-        rust: Runs,
-        c: Unnoticed,
-    },
-    Future {
-        name: "enumerator_revalued",
-        release: "2.44",
-        changes: &[Revalue("SE_EventStatus", "SE_EVENT_COMPLETE", 7)],
-        headers: Headers::Matching,
-        rust: Declines("the declaration of SE_EventStatus has changed"),
-        c: Unnoticed,
-    },
-    Future {
-        name: "header_contradicts_struct_size",
-        release: "2.45",
-        changes: &[AppendData("SP_Platform")],
-        headers: Headers::Outdated,
-        rust: Declines("SP_Platform is 48 bytes, and its headers declare 35"),
-        c: Declines("SP_Platform is 48 bytes"),
-    },
-    Future {
-        name: "registration_structs_extended_without_headers",
-        release: "2.47",
-        changes: &[
-            AppendData("SE_CreateStreamExecutorParams"),
-            AppendData("SE_CreateDeviceFnsParams"),
-        ],
-        headers: Headers::Absent,
-        // The pointers to the tables have fixed offsets, and the tables have known sizes.
-        rust: RunsAndReports(SIZES_ONLY),
-        c: RunsAndReports(SIZES_ONLY),
-    },
-    Future {
-        name: "header_truncated",
-        release: "2.46",
-        changes: &[],
-        headers: Headers::Truncated,
-        rust: Declines("its headers could not be read"),
-        c: RunsAndReports(SIZES_ONLY),
-    },
-    Future {
-        name: "header_moved",
-        release: "2.48",
-        changes: &[],
-        headers: Headers::Moved,
-        rust: Runs,
-        c: RunsAndReports(SIZES_ONLY),
-    },
-    Future {
-        name: "header_moved_and_optional_slot_appended",
-        release: "2.49",
-        changes: &[AppendOptional(EXECUTOR)],
-        headers: Headers::Moved,
-        rust: Runs,
-        c: Declines(LONGER_EXECUTOR),
-    },
-    Future {
-        name: "header_moved_and_slots_reordered",
-        release: "2.51",
-        changes: &[Swap(EXECUTOR, "allocate", "host_callback")],
-        headers: Headers::Moved,
-        rust: Runs,
-        c: Unnoticed,
-    },
-    Future {
-        name: "header_moved_and_included_from_former_path",
-        release: "2.50",
-        changes: &[AppendOptional(EXECUTOR)],
-        headers: Headers::Forwarded,
-        rust: Runs,
-        c: Declines(LONGER_EXECUTOR),
-    },
-    Future {
-        name: "release_not_stated",
-        release: "",
-        changes: &[],
-        headers: Headers::Matching,
-        rust: Runs,
-        c: RunsAndReports(SIZES_ONLY),
-    },
-    Future {
-        name: "release_not_stated_without_headers",
-        release: "",
-        changes: &[],
-        headers: Headers::Absent,
-        rust: RunsAndReports(SIZES_ONLY),
-        c: RunsAndReports(SIZES_ONLY),
-    },
-    Future {
-        name: "release_not_stated_and_slots_reordered",
-        release: "",
-        changes: &[Swap(EXECUTOR, "allocate", "host_callback")],
-        headers: Headers::Matching,
-        rust: Runs,
-        c: Unnoticed,
-    },
-    Future {
-        name: "release_not_stated_and_required_slot_removed",
-        release: "",
-        changes: &[Remove(EXECUTOR, "create_event")],
-        headers: Headers::Matching,
-        rust: Declines("SP_StreamExecutor.create_event is absent"),
-        c: Unnoticed,
-    },
-];
+/// Defines the list: `name: release, headers, [changes] => expected of a plugin in Rust, and of one in C`.
+macro_rules! futures {
+    ($($name:ident: $release:literal, $headers:ident, [$($change:expr),*] => $rust:expr, $c:expr;)*) => {
+        /// All hypothetical releases.
+        pub const FUTURES: &[Future] = &[$(Future {
+            name: stringify!($name),
+            release: $release,
+            changes: &[$($change),*],
+            headers: Headers::$headers,
+            rust: $rust,
+            c: $c,
+        },)*];
+    };
+}
+
+futures! {
+    nothing_changed: "2.30", Matching, [] => Runs, RunsAndReports(SIZES_ONLY);
+    nothing_changed_without_headers: "2.31", Absent, [] => RunsAndReports(SIZES_ONLY), RunsAndReports(SIZES_ONLY);
+    optional_slot_appended: "2.32", Matching, [AppendOptional(EXECUTOR)] => Runs, Declines(LONGER_EXECUTOR);
+    optional_slot_appended_without_messages: "2.33", WithoutMessages, [AppendOptional(EXECUTOR)]
+        => Declines("SP_StreamExecutor.new_field is new, and its libraries have no validation messages"),
+            Declines(LONGER_EXECUTOR);
+    // The size is compared before the headers are read.
+    optional_slot_appended_without_headers: "2.34", Absent, [AppendOptional(EXECUTOR)]
+        => Declines(LONGER_EXECUTOR), Declines(LONGER_EXECUTOR);
+    required_slot_appended: "2.35", Matching, [AppendRequired(EXECUTOR)]
+        => Declines("it requires SP_StreamExecutor.new_field"), Declines(LONGER_EXECUTOR);
+    data_appended: "2.36", WithoutMessages, [AppendData("SP_Platform"), AppendData("SP_DeviceMemoryBase")]
+        => Runs, Declines("SP_Platform is 48 bytes, expected 34 or 35");
+    optional_slot_inserted: "2.37", Matching, [Insert(EXECUTOR, "create_stream")] => Runs, Declines(LONGER_EXECUTOR);
+    slots_reordered: "2.38", Matching, [
+        Swap(EXECUTOR, "allocate", "host_callback"),
+        Swap("SP_PlatformFns", "get_device_count", "destroy_device_fns"),
+        Swap("SE_PlatformRegistrationParams", "platform", "platform_fns")]
+        => Runs, Unnoticed;
+    slot_retyped: "2.39", Matching, [AddParameter(EXECUTOR, "memcpy_dtoh")]
+        => Declines("SP_StreamExecutor.memcpy_dtoh is `"), Unnoticed;
+    required_slot_removed: "2.40", Matching, [Remove(EXECUTOR, "create_event")]
+        => Declines("SP_StreamExecutor.create_event is absent"), Unnoticed;
+    optional_slot_removed: "2.41", Matching, [Remove(EXECUTOR, "block_host_until_done")] => Runs, Unnoticed;
+    slot_removed_and_another_appended: "2.42", Matching, [
+        Remove(EXECUTOR, "block_host_until_done"), AppendOptional(EXECUTOR)]
+        => Runs, Unnoticed;
+    enumerator_revalued: "2.44", Matching, [Revalue("SE_EventStatus", "SE_EVENT_COMPLETE", 7)]
+        => Declines("the declaration of SE_EventStatus has changed"), Unnoticed;
+    header_contradicts_struct_size: "2.45", Outdated, [AppendData("SP_Platform")]
+        => Declines("SP_Platform is 48 bytes, and its headers declare 35"), Declines("SP_Platform is 48 bytes");
+    // The pointers to the tables have fixed offsets, and the tables have known sizes.
+    registration_structs_extended_without_headers: "2.47", Absent, [
+        AppendData("SE_CreateStreamExecutorParams"), AppendData("SE_CreateDeviceFnsParams")]
+        => RunsAndReports(SIZES_ONLY), RunsAndReports(SIZES_ONLY);
+    header_truncated: "2.46", Truncated, [] => Declines("its headers could not be read"), RunsAndReports(SIZES_ONLY);
+    header_moved: "2.48", Moved, [] => Runs, RunsAndReports(SIZES_ONLY);
+    header_moved_and_optional_slot_appended: "2.49", Moved, [AppendOptional(EXECUTOR)]
+        => Runs, Declines(LONGER_EXECUTOR);
+    header_moved_and_slots_reordered: "2.51", Moved, [Swap(EXECUTOR, "allocate", "host_callback")] => Runs, Unnoticed;
+    header_moved_and_included_from_former_path: "2.50", Forwarded, [AppendOptional(EXECUTOR)]
+        => Runs, Declines(LONGER_EXECUTOR);
+    release_not_stated: "", Matching, [] => Runs, RunsAndReports(SIZES_ONLY);
+    release_not_stated_without_headers: "", Absent, [] => RunsAndReports(SIZES_ONLY), RunsAndReports(SIZES_ONLY);
+    release_not_stated_and_slots_reordered: "", Matching, [Swap(EXECUTOR, "allocate", "host_callback")]
+        => Runs, Unnoticed;
+    release_not_stated_and_required_slot_removed: "", Matching, [Remove(EXECUTOR, "create_event")]
+        => Declines("SP_StreamExecutor.create_event is absent"), Unnoticed;
+}
 
 impl Future {
     /// Returns the hypothetical release called `name`.

@@ -27,147 +27,65 @@ pub enum Need {
     Field(&'static str, &'static str),
 }
 
-const fn feature(title: &'static str, needs: &'static [Need]) -> Feature {
-    let observed = None;
-    Feature {
-        title,
-        needs,
-        observed,
-    }
+/// Defines the table: `title: functions and fields (observed)`.
+macro_rules! features {
+    ($($title:literal: $($need:ident $(.$field:ident)?),* $(($release:literal, $earlier:literal))?;)*) => {
+        /// The features in the order of the page.
+        pub const FEATURES: &[Feature] = &[$(Feature {
+            title: $title,
+            needs: &[$(features!(@need $need $($field)?)),*],
+            observed: features!(@observed $($release, $earlier)?),
+        },)*];
+    };
+    (@need $function:ident) => { Need::Function(stringify!($function)) };
+    (@need $structure:ident $field:ident) => { Need::Field(stringify!($structure), stringify!($field)) };
+    (@observed) => { None };
+    (@observed $release:literal, $earlier:literal) => { Some(($release, $earlier)) };
 }
 
-use Need::{Field, Function};
-
-/// The features in the order of the page.
-pub const FEATURES: &[Feature] = &[
-    feature(
-        "kernels: inputs, outputs, attributes, temporaries, priority",
-        &[
-            Function("TF_NewKernelBuilder"),
-            Function("TF_RegisterKernelBuilder"),
-            Function("TF_KernelBuilder_TypeConstraint"),
-            Function("TF_KernelBuilder_HostMemory"),
-            Function("TF_KernelBuilder_Priority"),
-            Function("TF_GetInput"),
-            Function("TF_SetOutput"),
-            Function("TF_AllocateOutput"),
-            Function("TF_AllocateTemp"),
-            Function("TF_ForwardInputOrAllocateOutput"),
-            Function("TF_GetStream"),
-            Function("TF_OpKernelConstruction_GetAttrInt64"),
-        ],
-    ),
-    feature(
-        "resource variables: assign, update",
-        &[
-            Function("TF_AssignVariable"),
-            Function("TF_AssignUpdateVariable"),
-        ],
-    ),
-    feature(
-        "resource variables: read and write in a kernel, gather, scatter update",
-        &[
-            Function("TF_GetInputTensorFromVariable"),
-            Function("TF_MaybeLockVariableInputMutexesInOrder"),
-            Function("TF_ReleaseVariableInputLockHolder"),
-        ],
-    ),
-    feature(
-        "reference variables",
-        &[
-            Function("TF_AssignRefVariable"),
-            Function("TF_OpKernelContext_ForwardRefInputToRefOutput"),
-            Function("TF_IsRefInput"),
-        ],
-    ),
-    feature(
-        "temporary variables",
-        &[
-            Function("TF_TemporaryVariable"),
-            Function("TF_DestroyTemporaryVariable"),
-        ],
-    ),
-    feature(
-        "variants: AddN, ZerosLike",
-        &[Function("TF_AddNVariant"), Function("TF_ZerosLikeVariant")],
-    ),
-    feature("inputs by name", &[Function("TF_GetInputByName")]),
-    Feature {
-        title: "custom ops",
-        needs: &[
-            Function("TF_NewOpDefinitionBuilder"),
-            Function("TF_RegisterOpDefinition"),
-            Function("TF_OpDefinitionBuilderSetShapeInferenceFunction"),
-        ],
-        observed: Some(("2.6", "have the functions, but an op does not work")),
-    },
-    Feature {
-        title: "shape functions that read every input",
-        needs: &[
-            Function("TF_ShapeInferenceContextGetInput"),
-            Function("TF_ShapeInferenceContextSetOutput"),
-        ],
-        observed: Some(("2.10", "reject every index but 0")),
-    },
-    feature(
-        "shape attributes",
-        &[Function("TF_OpKernelConstruction_GetAttrTensorShape")],
-    ),
-    feature(
-        "tensor attributes",
-        &[Function("TF_OpKernelConstruction_GetAttrTensor")],
-    ),
-    feature(
-        "function attributes",
-        &[Function("TF_OpKernelConstruction_GetAttrFunction")],
-    ),
-    feature(
-        "the node's definition, shape attributes from it",
-        &[Function("TF_OpKernelConstruction_GetNodeDef")],
-    ),
-    feature("labels", &[Function("TF_KernelBuilder_Label")]),
-    feature(
-        "memory type of an input or output",
-        &[
-            Function("TF_IsHostMemoryInput"),
-            Function("TF_IsHostMemoryOutput"),
-        ],
-    ),
-    feature(
-        "asynchronous kernels",
-        &[
-            Function("TF_NewAsyncKernelBuilder"),
-            Function("TF_RunAsyncOpKernelDoneCallback"),
-        ],
-    ),
-    Feature {
-        title: "asynchronous kernels that call `done` after they have returned",
-        needs: &[
-            Function("TF_NewAsyncKernelBuilder"),
-            Function("TF_RunAsyncOpKernelDoneCallback"),
-        ],
-        observed: Some(("2.22", "free the argument of `done` when compute returns")),
-    },
-    feature(
-        "deferred operations",
-        &[
-            Function("TF_IncNumDeferredOps"),
-            Function("TF_DecNumDeferredOps"),
-        ],
-    ),
-    feature("the device's name", &[Function("TF_GetDeviceName")]),
-    feature(
-        "stream priorities",
-        &[Field("SP_StreamExecutor", "create_stream_with_options")],
-    ),
-];
+features! {
+    "kernels: inputs, outputs, attributes, temporaries, priority":
+        TF_NewKernelBuilder, TF_RegisterKernelBuilder, TF_KernelBuilder_TypeConstraint,
+        TF_KernelBuilder_HostMemory, TF_KernelBuilder_Priority, TF_GetInput, TF_SetOutput,
+        TF_AllocateOutput, TF_AllocateTemp, TF_ForwardInputOrAllocateOutput, TF_GetStream,
+        TF_OpKernelConstruction_GetAttrInt64;
+    "resource variables: assign, update": TF_AssignVariable, TF_AssignUpdateVariable;
+    "resource variables: read and write in a kernel, gather, scatter update":
+        TF_GetInputTensorFromVariable, TF_MaybeLockVariableInputMutexesInOrder,
+        TF_ReleaseVariableInputLockHolder;
+    "reference variables":
+        TF_AssignRefVariable, TF_OpKernelContext_ForwardRefInputToRefOutput, TF_IsRefInput;
+    "temporary variables": TF_TemporaryVariable, TF_DestroyTemporaryVariable;
+    "variants: AddN, ZerosLike": TF_AddNVariant, TF_ZerosLikeVariant;
+    "inputs by name": TF_GetInputByName;
+    "custom ops":
+        TF_NewOpDefinitionBuilder, TF_RegisterOpDefinition,
+        TF_OpDefinitionBuilderSetShapeInferenceFunction
+            ("2.6", "have the functions, but an op does not work");
+    "shape functions that read every input":
+        TF_ShapeInferenceContextGetInput, TF_ShapeInferenceContextSetOutput
+            ("2.10", "reject every index but 0");
+    "shape attributes": TF_OpKernelConstruction_GetAttrTensorShape;
+    "tensor attributes": TF_OpKernelConstruction_GetAttrTensor;
+    "function attributes": TF_OpKernelConstruction_GetAttrFunction;
+    "the node's definition, shape attributes from it": TF_OpKernelConstruction_GetNodeDef;
+    "labels": TF_KernelBuilder_Label;
+    "memory type of an input or output": TF_IsHostMemoryInput, TF_IsHostMemoryOutput;
+    "asynchronous kernels": TF_NewAsyncKernelBuilder, TF_RunAsyncOpKernelDoneCallback;
+    "asynchronous kernels that call `done` after they have returned":
+        TF_NewAsyncKernelBuilder, TF_RunAsyncOpKernelDoneCallback
+            ("2.22", "free the argument of `done` when compute returns");
+    "deferred operations": TF_IncNumDeferredOps, TF_DecNumDeferredOps;
+    "the device's name": TF_GetDeviceName;
+    "stream priorities": SP_StreamExecutor.create_stream_with_options;
+}
 
 impl Feature {
     /// Returns the functions that it needs.
     pub fn functions(&self) -> impl Iterator<Item = &'static str> {
         self.needs.iter().filter_map(|need| match need {
-            Function(name) => Some(*name),
-            Field(..) => None,
+            Need::Function(name) => Some(*name),
+            Need::Field(..) => None,
         })
     }
 
@@ -184,8 +102,8 @@ impl Need {
     /// Returns true if a release has it: its Linux wheel exports the function, or its headers declare the field.
     fn is_in(&self, release: Release, symbols: &Symbols, apis: &[Api]) -> bool {
         match self {
-            Function(name) => exporting(symbols, name).contains(&release),
-            Field(record, field) => apis.iter().any(|api| match api.items.get(*record) {
+            Need::Function(name) => exporting(symbols, name).contains(&release),
+            Need::Field(record, field) => apis.iter().any(|api| match api.items.get(*record) {
                 Some(Item::Struct(found)) => found.fields.iter().any(|it| it.name == *field),
                 _ => false,
             }),

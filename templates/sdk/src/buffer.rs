@@ -75,9 +75,10 @@ impl Buffer {
         let buffer = Self { start, len, owner };
         match start.addr().get().is_multiple_of(MIN_ALIGNMENT) {
             true => Ok(buffer),
-            false => Err(Error::internal(format!(
+            false => fail!(
+                internal,
                 "the device's host memory at {start:?} is not aligned to {MIN_ALIGNMENT} bytes"
-            ))),
+            ),
         }
     }
 

@@ -117,11 +117,12 @@ impl ElementLayout {
     pub(crate) fn check<T: Element>(self) -> Result<()> {
         match self.dtype == T::DTYPE {
             true => Ok(()),
-            false => Err(Error::invalid_argument(format!(
+            false => fail!(
+                invalid_argument,
                 "a tensor of {:?}, not {:?}",
                 self.dtype,
                 T::DTYPE
-            ))),
+            ),
         }
     }
 }

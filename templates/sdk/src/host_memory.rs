@@ -63,15 +63,7 @@ impl HostMemory {
         self.start
     }
 
-    /// Returns the number of bytes.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Returns true if there are no bytes.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
+    len_methods!("bytes", self => self.len);
 
     /// Returns the first address that is aligned as TensorFlow requires, if `bytes` bytes fit behind it.
     pub(crate) fn aligned(&self, bytes: usize) -> Option<NonNull<u8>> {

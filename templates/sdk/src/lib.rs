@@ -25,6 +25,28 @@
 // A print panics if its stream cannot be written: `report!` does not.
 #![deny(clippy::print_stderr, clippy::print_stdout, clippy::dbg_macro)]
 
+/// Defines the methods `len` and `is_empty` of a type with a number of `$items`.
+macro_rules! len_methods {
+    ($items:literal, $self:ident => $len:expr) => {
+        #[doc = concat!("Returns the number of ", $items, ".")]
+        pub fn len(&$self) -> usize {
+            $len
+        }
+
+        #[doc = concat!("Returns true if there are no ", $items, ".")]
+        pub fn is_empty(&self) -> bool {
+            self.len() == 0
+        }
+    };
+}
+
+/// Evaluates to an error with a code and a message, which is as `format!` takes it.
+macro_rules! fail {
+    ($code:ident, $($message:tt)*) => {
+        Err($crate::Error::$code(format!($($message)*)))
+    };
+}
+
 #[doc(hidden)]
 pub mod __private;
 pub mod accelerator;

@@ -18,9 +18,10 @@ pub fn check_count<N: TryInto<usize> + Copy + Display>(
     stated: N,
 ) -> Result<usize> {
     match stated.try_into() {
-        Ok(count) if count > MAX_COUNT => Err(Error::internal(format!(
+        Ok(count) if count > MAX_COUNT => fail!(
+            internal,
             "TensorFlow states {stated} for {subject}, expected at most {MAX_COUNT}"
-        ))),
+        ),
         Ok(count) => Ok(count),
         Err(_) => Ok(0),
     }

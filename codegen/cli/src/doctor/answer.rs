@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Duration;
 
 const SURVEY: &str = include_str!("survey.py");
-const SESSION: &str = include_str!("session.py");
+const SESSION: &str = concat!(include_str!("stages.py"), include_str!("session.py"));
 
 /// Variables that show the line with which a plugin declines a host.
 const VARIABLES: [(&str, &str); 2] = [("SP_LOG", "info"), ("TF_CPP_MIN_LOG_LEVEL", "1")];
@@ -153,11 +153,14 @@ impl Counts {
     }
 }
 
+/// A session of TensorFlow.
+pub type SessionResult = Session<Counts>;
+
 /// A session: its counts, the end of its process and its output.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SessionResult {
+pub struct Session<C> {
     /// The counts.
-    pub counts: Counts,
+    pub counts: C,
     /// The end of its process.
     pub end: End,
     /// Its stderr.
@@ -198,7 +201,7 @@ impl SessionResult {
     }
 }
 
-/// Name that `session.py` prints at the beginning of each stage.
+/// Name that `stages.py` prints at the beginning of each stage.
 const MARKER: &str = "sp-gen doctor: stage ";
 
 /// Returns the end of an output, for a process that did not state why it ended.
@@ -258,9 +261,22 @@ pub fn session(
         Mode::Alone(plugin) => ["alone", plugin],
         Mode::Together => ["together", ""],
     };
-    let finished = start(python, SESSION, &arguments, limit)?;
+    run_session(python, SESSION, &arguments, limit)
+}
+
+/// Runs the program of a session.
+///
+/// # Errors
+/// Returns an error if it does not start.
+pub fn run_session<C: DeserializeOwned + Default>(
+    python: &Path,
+    script: &str,
+    arguments: &[&str],
+    limit: Duration,
+) -> Result<Session<C>, DoctorError> {
+    let finished = start(python, script, arguments, limit)?;
     let parsed = finished.answer.as_deref().map(serde_json::from_slice);
-    Ok(SessionResult {
+    Ok(Session {
         counts: parsed.ok().and_then(Result::ok).unwrap_or_default(),
         end: finished.end,
         stderr: finished.stderr,

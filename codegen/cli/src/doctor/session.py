@@ -1,30 +1,15 @@
 """Imports TensorFlow, loads one plugin or those that TensorFlow finds, and counts devices and kernels.
 
 Arguments: the file for the answer, which is JSON; `without`, `alone` or `together`; the plugin of `alone`.
-The answer is written at each stage, so that it has the last one if the process ends in it.
+`stages.py` comes before this program.
 """
 
 import collections
-import json
 import os
-import sys
 
-FILE, MODE, PLUGIN = sys.argv[1:4]
-LONGEST = 4000
+MODE, PLUGIN = sys.argv[2:4]
 LONGEST_SETTINGS = 1 << 20
-answer = {"stage": "", "error": None, "release": None, "devices": {}, "kernels": {}, "settings": None, "names": None}
-
-
-def save():
-    with open(FILE + ".new", "w") as file:
-        json.dump(answer, file)
-    os.replace(FILE + ".new", FILE)
-
-
-def enter(stage):
-    answer["stage"] = stage
-    save()
-    os.write(2, ("\nsp-gen doctor: stage %s\n" % stage).encode())
+answer.update({"release": None, "devices": {}, "kernels": {}, "settings": None, "names": None})
 
 
 def hide_plugins():
@@ -108,10 +93,4 @@ def run():
     enter("done")
 
 
-try:
-    run()
-except BaseException as error:  # a plugin may raise anything, and SystemExit is a finding too
-    answer["error"] = "%s: %s" % (type(error).__name__, str(error)[:LONGEST])
-    save()
-# Not through the interpreter's shutdown: what a plugin does there is not asked.
-os._exit(0)
+finish(run)

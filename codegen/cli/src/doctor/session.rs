@@ -270,7 +270,8 @@ fn conflict(session: &SessionResult, working: &[WorkingPlugin]) -> Step {
     Step::failed(StepKind::Import, &detail, advice)
 }
 
-fn not_reached(kind: StepKind) -> Step {
+/// Returns the step of something that an earlier failure prevents.
+pub fn not_reached(kind: StepKind) -> Step {
     Step::unknown(kind, "not reached: an earlier step failed", "")
 }
 

@@ -38,230 +38,71 @@ const CUDA_FOLDERS: &[&str] = &[
     "cuda_cccl/include",
 ];
 
-pub const CUDA: Vendor = Vendor {
-    name: "CUDA driver",
-    header: "cuda_runtime/include/cuda.h",
-    package: "nvidia-cuda-runtime-cu12",
-    status: Some("CUresult"),
-    own: "/cuda.h",
-    ..DEFAULT
-};
-pub const CUDA_RUNTIME: Vendor = Vendor {
-    name: "CUDA runtime",
-    header: "cuda_runtime/include/cuda_runtime_api.h",
-    package: "nvidia-cuda-runtime-cu12",
-    folders: CUDA_FOLDERS,
-    status: Some("cudaError_t"),
-    own: "cuda_runtime/include",
-    ..DEFAULT
-};
-pub const CUBLAS: Vendor = Vendor {
-    name: "cuBLAS",
-    header: "cublas/include/cublas_v2.h",
-    package: "nvidia-cublas-cu12",
-    folders: CUDA_FOLDERS,
-    status: Some("cublasStatus_t"),
-    own: "/cublas",
-    ..DEFAULT
-};
-pub const CUDNN: Vendor = Vendor {
-    name: "cuDNN",
-    header: "cudnn/include/cudnn.h",
-    package: "nvidia-cudnn-cu12",
-    folders: CUDA_FOLDERS,
-    status: Some("cudnnStatus_t"),
-    own: "/cudnn",
-    ..DEFAULT
-};
-pub const NCCL: Vendor = Vendor {
-    name: "NCCL",
-    header: "nccl/include/nccl.h",
-    package: "nvidia-nccl-cu12",
-    folders: CUDA_FOLDERS,
-    status: Some("ncclResult_t"),
-    own: "/nccl",
-    ..DEFAULT
-};
-pub const HIP: Vendor = Vendor {
-    name: "HIP",
-    header: "/usr/include/hip/hip_runtime_api.h",
-    package: "libamdhip64-dev",
-    folders: &["/usr/include"],
-    defines: &["__HIP_PLATFORM_AMD__"],
-    status: Some("hipError_t"),
-    own: "/hip/",
-    ..DEFAULT
-};
-pub const HSA: Vendor = Vendor {
-    name: "HSA",
-    header: "/usr/include/hsa/hsa.h",
-    package: "libhsa-runtime-dev",
-    status: Some("hsa_status_t"),
-    own: "/hsa/",
-    ..DEFAULT
-};
-pub const LEVEL_ZERO: Vendor = Vendor {
-    name: "Level Zero",
-    header: "/usr/include/level_zero/ze_api.h",
-    package: "libze-dev",
-    status: Some("ze_result_t"),
-    own: "/level_zero/",
-    ..DEFAULT
-};
-pub const VULKAN: Vendor = Vendor {
-    name: "Vulkan",
-    header: "/usr/include/vulkan/vulkan.h",
-    package: "libvulkan-dev",
-    status: Some("VkResult"),
-    own: "/vulkan",
-    ..DEFAULT
-};
-pub const OPENCL: Vendor = Vendor {
-    name: "OpenCL",
-    header: "/usr/include/CL/cl.h",
-    package: "opencl-c-headers",
-    status: Some("cl_int"),
-    own: "/CL/",
-    ..DEFAULT
-};
-pub const ONEDNN: Vendor = Vendor {
-    name: "oneDNN",
-    header: "/usr/include/dnnl.h",
-    package: "libdnnl-dev",
-    status: Some("dnnl_status_t"),
-    own: "dnnl",
-    ..DEFAULT
-};
-pub const LIBDRM: Vendor = Vendor {
-    name: "libdrm",
-    header: "/usr/include/xf86drm.h",
-    package: "libdrm-dev",
-    folders: &["/usr/include/libdrm"],
-    own: "drm",
-    ..DEFAULT
-};
-pub const GBM: Vendor = Vendor {
-    name: "GBM",
-    header: "/usr/include/gbm.h",
-    package: "libgbm-dev",
-    own: "/gbm.h",
-    ..DEFAULT
-};
-pub const VA: Vendor = Vendor {
-    name: "VA-API",
-    header: "/usr/include/va/va.h",
-    package: "libva-dev",
-    status: Some("VAStatus"),
-    own: "/va/",
-    ..DEFAULT
-};
-pub const IBVERBS: Vendor = Vendor {
-    name: "InfiniBand verbs",
-    header: "/usr/include/infiniband/verbs.h",
-    package: "libibverbs-dev",
-    own: "/infiniband/",
-    ..DEFAULT
-};
-pub const LIBUSB: Vendor = Vendor {
-    name: "libusb",
-    header: "/usr/include/libusb-1.0/libusb.h",
-    package: "libusb-1.0-0-dev",
-    option: Some("int=LIBUSB_SUCCESS"),
-    status: Some("int"),
-    own: "/libusb.h",
-    ..DEFAULT
-};
-pub const ALSA: Vendor = Vendor {
-    name: "ALSA",
-    header: "/usr/include/alsa/asoundlib.h",
-    package: "libasound2-dev",
-    option: Some("int"),
-    status: Some("int"),
-    own: "/alsa/",
-    ..DEFAULT
-};
-pub const AVCODEC: Vendor = Vendor {
-    name: "libavcodec",
-    header: "/usr/include/x86_64-linux-gnu/libavcodec/avcodec.h",
-    package: "libavcodec-dev",
-    option: Some("int"),
-    status: Some("int"),
-    own: "/libavcodec/",
-    ..DEFAULT
-};
-pub const FUSE: Vendor = Vendor {
-    name: "FUSE",
-    header: "/usr/include/fuse3/fuse.h",
-    package: "libfuse3-dev",
-    defines: &["FUSE_USE_VERSION=31", "_FILE_OFFSET_BITS=64"],
-    option: Some("int"),
-    status: Some("int"),
-    own: "/fuse3/",
-    ..DEFAULT
-};
-pub const CURL: Vendor = Vendor {
-    name: "curl",
-    header: "/usr/include/x86_64-linux-gnu/curl/curl.h",
-    package: "libcurl4-openssl-dev",
+/// The table of headers: `CONSTANT = name of package: header, own part with { other fields }`.
+macro_rules! vendors {
+    ($($id:ident = $name:literal of $package:literal: $header:literal, own $own:literal
+        $(with { $($field:ident: $value:expr),* })?;)*) => {
+        $(
+            pub const $id: Vendor = Vendor {
+                name: $name,
+                header: $header,
+                package: $package,
+                own: $own,
+                $($($field: $value,)*)?
+                ..DEFAULT
+            };
+        )*
+    };
+}
+
+vendors! {
+    CUDA = "CUDA driver" of "nvidia-cuda-runtime-cu12": "cuda_runtime/include/cuda.h", own "/cuda.h"
+        with { status: Some("CUresult") };
+    CUDA_RUNTIME = "CUDA runtime" of "nvidia-cuda-runtime-cu12": "cuda_runtime/include/cuda_runtime_api.h", own "cuda_runtime/include"
+        with { folders: CUDA_FOLDERS, status: Some("cudaError_t") };
+    CUBLAS = "cuBLAS" of "nvidia-cublas-cu12": "cublas/include/cublas_v2.h", own "/cublas"
+        with { folders: CUDA_FOLDERS, status: Some("cublasStatus_t") };
+    CUDNN = "cuDNN" of "nvidia-cudnn-cu12": "cudnn/include/cudnn.h", own "/cudnn"
+        with { folders: CUDA_FOLDERS, status: Some("cudnnStatus_t") };
+    NCCL = "NCCL" of "nvidia-nccl-cu12": "nccl/include/nccl.h", own "/nccl"
+        with { folders: CUDA_FOLDERS, status: Some("ncclResult_t") };
+    HIP = "HIP" of "libamdhip64-dev": "/usr/include/hip/hip_runtime_api.h", own "/hip/"
+        with { folders: &["/usr/include"], defines: &["__HIP_PLATFORM_AMD__"], status: Some("hipError_t") };
+    HSA = "HSA" of "libhsa-runtime-dev": "/usr/include/hsa/hsa.h", own "/hsa/"
+        with { status: Some("hsa_status_t") };
+    LEVEL_ZERO = "Level Zero" of "libze-dev": "/usr/include/level_zero/ze_api.h", own "/level_zero/"
+        with { status: Some("ze_result_t") };
+    VULKAN = "Vulkan" of "libvulkan-dev": "/usr/include/vulkan/vulkan.h", own "/vulkan"
+        with { status: Some("VkResult") };
+    OPENCL = "OpenCL" of "opencl-c-headers": "/usr/include/CL/cl.h", own "/CL/"
+        with { status: Some("cl_int") };
+    ONEDNN = "oneDNN" of "libdnnl-dev": "/usr/include/dnnl.h", own "dnnl"
+        with { status: Some("dnnl_status_t") };
+    LIBDRM = "libdrm" of "libdrm-dev": "/usr/include/xf86drm.h", own "drm"
+        with { folders: &["/usr/include/libdrm"] };
+    GBM = "GBM" of "libgbm-dev": "/usr/include/gbm.h", own "/gbm.h";
+    VA = "VA-API" of "libva-dev": "/usr/include/va/va.h", own "/va/"
+        with { status: Some("VAStatus") };
+    IBVERBS = "InfiniBand verbs" of "libibverbs-dev": "/usr/include/infiniband/verbs.h", own "/infiniband/";
+    LIBUSB = "libusb" of "libusb-1.0-0-dev": "/usr/include/libusb-1.0/libusb.h", own "/libusb.h"
+        with { option: Some("int=LIBUSB_SUCCESS"), status: Some("int") };
+    ALSA = "ALSA" of "libasound2-dev": "/usr/include/alsa/asoundlib.h", own "/alsa/"
+        with { option: Some("int"), status: Some("int") };
+    AVCODEC = "libavcodec" of "libavcodec-dev": "/usr/include/x86_64-linux-gnu/libavcodec/avcodec.h", own "/libavcodec/"
+        with { option: Some("int"), status: Some("int") };
+    FUSE = "FUSE" of "libfuse3-dev": "/usr/include/fuse3/fuse.h", own "/fuse3/"
+        with { defines: &["FUSE_USE_VERSION=31", "_FILE_OFFSET_BITS=64"], option: Some("int"), status: Some("int") };
     // It declares functions that only gcc sees.
-    defines: &["CURL_DISABLE_TYPECHECK"],
-    option: Some("CURLcode"),
-    status: Some("CURLcode"),
-    own: "/curl/",
-    ..DEFAULT
-};
-pub const OPENSSL: Vendor = Vendor {
-    name: "OpenSSL",
-    header: "/usr/include/openssl/ssl.h",
-    package: "libssl-dev",
-    option: Some("int=1"),
-    status: Some("int"),
-    own: "/openssl/",
-    ..DEFAULT
-};
-pub const LIBPQ: Vendor = Vendor {
-    name: "libpq",
-    header: "/usr/include/postgresql/libpq-fe.h",
-    package: "libpq-dev",
-    own: "/postgresql/",
-    ..DEFAULT
-};
-pub const SQLITE: Vendor = Vendor {
-    name: "SQLite",
-    header: "/usr/include/sqlite3.h",
-    package: "libsqlite3-dev",
-    option: Some("int"),
-    status: Some("int"),
-    own: "/sqlite3.h",
-    ..DEFAULT
-};
-pub const LIBPNG: Vendor = Vendor {
-    name: "libpng",
-    header: "/usr/include/png.h",
-    package: "libpng-dev",
-    own: "/png",
-    ..DEFAULT
-};
-pub const ZLIB: Vendor = Vendor {
-    name: "zlib",
-    header: "/usr/include/zlib.h",
-    package: "zlib1g-dev",
-    option: Some("int=Z_OK"),
-    status: Some("int"),
-    own: "/zlib.h",
-    ..DEFAULT
-};
-pub const ZSTD: Vendor = Vendor {
-    name: "Zstandard",
-    header: "/usr/include/zstd.h",
-    package: "libzstd-dev",
-    own: "/zstd",
-    ..DEFAULT
-};
-pub const LZ4: Vendor = Vendor {
-    name: "LZ4",
-    header: "/usr/include/lz4.h",
-    package: "liblz4-dev",
-    own: "/lz4",
-    ..DEFAULT
-};
+    CURL = "curl" of "libcurl4-openssl-dev": "/usr/include/x86_64-linux-gnu/curl/curl.h", own "/curl/"
+        with { defines: &["CURL_DISABLE_TYPECHECK"], option: Some("CURLcode"), status: Some("CURLcode") };
+    OPENSSL = "OpenSSL" of "libssl-dev": "/usr/include/openssl/ssl.h", own "/openssl/"
+        with { option: Some("int=1"), status: Some("int") };
+    LIBPQ = "libpq" of "libpq-dev": "/usr/include/postgresql/libpq-fe.h", own "/postgresql/";
+    SQLITE = "SQLite" of "libsqlite3-dev": "/usr/include/sqlite3.h", own "/sqlite3.h"
+        with { option: Some("int"), status: Some("int") };
+    LIBPNG = "libpng" of "libpng-dev": "/usr/include/png.h", own "/png";
+    ZLIB = "zlib" of "zlib1g-dev": "/usr/include/zlib.h", own "/zlib.h"
+        with { option: Some("int=Z_OK"), status: Some("int") };
+    ZSTD = "Zstandard" of "libzstd-dev": "/usr/include/zstd.h", own "/zstd";
+    LZ4 = "LZ4" of "liblz4-dev": "/usr/include/lz4.h", own "/lz4";
+}

@@ -327,17 +327,8 @@ static PJRT_Error* to_memory(PJRT_Buffer_CopyToMemory_Args* args) {
   return copy_to((struct buffer*)args->buffer, (struct memory*)args->dst_memory, &args->dst_buffer);
 }
 
-static PJRT_Error* destroy(PJRT_Buffer_Destroy_Args* args) {
-  CHECK(args, PJRT_Buffer_Destroy_Args);
-  buffer_destroy((struct buffer*)args->buffer);
-  return NULL;
-}
-
-static PJRT_Error* delete_(PJRT_Buffer_Delete_Args* args) {
-  CHECK(args, PJRT_Buffer_Delete_Args);
-  buffer_delete((struct buffer*)args->buffer);
-  return NULL;
-}
+CHECKED(destroy, PJRT_Buffer_Destroy_Args, buffer_destroy((struct buffer*)args->buffer))
+CHECKED(delete_, PJRT_Buffer_Delete_Args, buffer_delete((struct buffer*)args->buffer))
 
 static PJRT_Error* is_deleted(PJRT_Buffer_IsDeleted_Args* args) {
   CHECK(args, PJRT_Buffer_IsDeleted_Args);
@@ -348,11 +339,7 @@ static PJRT_Error* is_deleted(PJRT_Buffer_IsDeleted_Args* args) {
   return NULL;
 }
 
-static PJRT_Error* type_of(PJRT_Buffer_ElementType_Args* args) {
-  CHECK(args, PJRT_Buffer_ElementType_Args);
-  args->type = ((struct buffer*)args->buffer)->type;
-  return NULL;
-}
+CHECKED(type_of, PJRT_Buffer_ElementType_Args, args->type = ((struct buffer*)args->buffer)->type)
 
 static PJRT_Error* dimensions(PJRT_Buffer_Dimensions_Args* args) {
   CHECK(args, PJRT_Buffer_Dimensions_Args);
@@ -403,23 +390,9 @@ static PJRT_Error* size_on_device(PJRT_Buffer_OnDeviceSizeInBytes_Args* args) {
   return NULL;
 }
 
-static PJRT_Error* device_of(PJRT_Buffer_Device_Args* args) {
-  CHECK(args, PJRT_Buffer_Device_Args);
-  args->device = (PJRT_Device*)((struct buffer*)args->buffer)->device;
-  return NULL;
-}
-
-static PJRT_Error* memory_of(PJRT_Buffer_Memory_Args* args) {
-  CHECK(args, PJRT_Buffer_Memory_Args);
-  args->memory = (PJRT_Memory*)((struct buffer*)args->buffer)->memory;
-  return NULL;
-}
-
-static PJRT_Error* is_on_cpu(PJRT_Buffer_IsOnCpu_Args* args) {
-  CHECK(args, PJRT_Buffer_IsOnCpu_Args);
-  args->is_on_cpu = true;
-  return NULL;
-}
+CHECKED(device_of, PJRT_Buffer_Device_Args, args->device = (PJRT_Device*)((struct buffer*)args->buffer)->device)
+CHECKED(memory_of, PJRT_Buffer_Memory_Args, args->memory = (PJRT_Memory*)((struct buffer*)args->buffer)->memory)
+CHECKED(is_on_cpu, PJRT_Buffer_IsOnCpu_Args, args->is_on_cpu = true)
 
 static PJRT_Error* ready_event(PJRT_Buffer_ReadyEvent_Args* args) {
   CHECK(args, PJRT_Buffer_ReadyEvent_Args);

@@ -94,11 +94,7 @@ static PJRT_Error* client_name(PJRT_Client_PlatformName_Args* args) {
   return NULL;
 }
 
-static PJRT_Error* client_version(PJRT_Client_PlatformVersion_Args* args) {
-  CHECK(args, PJRT_Client_PlatformVersion_Args);
-  TEXT(args, platform_version, "1.0");
-  return NULL;
-}
+CHECKED(client_version, PJRT_Client_PlatformVersion_Args, TEXT(args, platform_version, "1.0"))
 
 static PJRT_Error* client_process(PJRT_Client_ProcessIndex_Args* args) {
   CHECK(args, PJRT_Client_ProcessIndex_Args);
@@ -192,11 +188,7 @@ static PJRT_Error* assignment(PJRT_Client_DefaultDeviceAssignment_Args* args) {
   return NULL;
 }
 
-static PJRT_Error* description_id(PJRT_DeviceDescription_Id_Args* args) {
-  CHECK(args, PJRT_DeviceDescription_Id_Args);
-  args->id = ((struct device*)args->device_description)->id;
-  return NULL;
-}
+CHECKED(description_id, PJRT_DeviceDescription_Id_Args, args->id = ((struct device*)args->device_description)->id)
 
 static PJRT_Error* description_process(PJRT_DeviceDescription_ProcessIndex_Args* args) {
   CHECK(args, PJRT_DeviceDescription_ProcessIndex_Args);
@@ -247,23 +239,9 @@ static PJRT_Error* description_kind(PJRT_DeviceDescription_Kind_Args* args) {
   return NULL;
 }
 
-static PJRT_Error* description_debug(PJRT_DeviceDescription_DebugString_Args* args) {
-  CHECK(args, PJRT_DeviceDescription_DebugString_Args);
-  TEXT(args, debug_string, "a test device");
-  return NULL;
-}
-
-static PJRT_Error* description_text(PJRT_DeviceDescription_ToString_Args* args) {
-  CHECK(args, PJRT_DeviceDescription_ToString_Args);
-  TEXT(args, to_string, "TestDevice");
-  return NULL;
-}
-
-static PJRT_Error* device_description(PJRT_Device_GetDescription_Args* args) {
-  CHECK(args, PJRT_Device_GetDescription_Args);
-  args->device_description = (PJRT_DeviceDescription*)args->device;
-  return NULL;
-}
+CHECKED(description_debug, PJRT_DeviceDescription_DebugString_Args, TEXT(args, debug_string, "a test device"))
+CHECKED(description_text, PJRT_DeviceDescription_ToString_Args, TEXT(args, to_string, "TestDevice"))
+CHECKED(device_description, PJRT_Device_GetDescription_Args, args->device_description = (PJRT_DeviceDescription*)args->device)
 
 static PJRT_Error* is_addressable(PJRT_Device_IsAddressable_Args* args) {
   CHECK(args, PJRT_Device_IsAddressable_Args);
@@ -332,11 +310,7 @@ static PJRT_Error* memory_id(PJRT_Memory_Id_Args* args) {
   return NULL;
 }
 
-static PJRT_Error* memory_kind(PJRT_Memory_Kind_Args* args) {
-  CHECK(args, PJRT_Memory_Kind_Args);
-  TEXT(args, kind, ((struct memory*)args->memory)->kind ? "pinned_host" : "device");
-  return NULL;
-}
+CHECKED(memory_kind, PJRT_Memory_Kind_Args, TEXT(args, kind, ((struct memory*)args->memory)->kind ? "pinned_host" : "device"))
 
 static PJRT_Error* memory_kind_id(PJRT_Memory_Kind_Id_Args* args) {
   CHECK(args, PJRT_Memory_Kind_Id_Args);
@@ -359,11 +333,7 @@ static PJRT_Error* memory_debug(PJRT_Memory_DebugString_Args* args) {
   return NULL;
 }
 
-static PJRT_Error* memory_text(PJRT_Memory_ToString_Args* args) {
-  CHECK(args, PJRT_Memory_ToString_Args);
-  TEXT(args, to_string, "TestMemory");
-  return NULL;
-}
+CHECKED(memory_text, PJRT_Memory_ToString_Args, TEXT(args, to_string, "TestMemory"))
 
 static PJRT_Error* memory_devices(PJRT_Memory_AddressableByDevices_Args* args) {
   CHECK(args, PJRT_Memory_AddressableByDevices_Args);
@@ -376,11 +346,7 @@ static PJRT_Error* memory_devices(PJRT_Memory_AddressableByDevices_Args* args) {
   return NULL;
 }
 
-static PJRT_Error* client_topology(PJRT_Client_TopologyDescription_Args* args) {
-  CHECK(args, PJRT_Client_TopologyDescription_Args);
-  args->topology = (PJRT_TopologyDescription*)args->client;
-  return NULL;
-}
+CHECKED(client_topology, PJRT_Client_TopologyDescription_Args, args->topology = (PJRT_TopologyDescription*)args->client)
 
 static PJRT_Error* topology_name(PJRT_TopologyDescription_PlatformName_Args* args) {
   CHECK(args, PJRT_TopologyDescription_PlatformName_Args);
@@ -392,11 +358,7 @@ static PJRT_Error* topology_name(PJRT_TopologyDescription_PlatformName_Args* arg
   return NULL;
 }
 
-static PJRT_Error* topology_version(PJRT_TopologyDescription_PlatformVersion_Args* args) {
-  CHECK(args, PJRT_TopologyDescription_PlatformVersion_Args);
-  TEXT(args, platform_version, "1.0");
-  return NULL;
-}
+CHECKED(topology_version, PJRT_TopologyDescription_PlatformVersion_Args, TEXT(args, platform_version, "1.0"))
 
 static PJRT_Error* topology_devices(PJRT_TopologyDescription_GetDeviceDescriptions_Args* args) {
   CHECK(args, PJRT_TopologyDescription_GetDeviceDescriptions_Args);
@@ -424,11 +386,7 @@ static PJRT_Error* topology_create(PJRT_TopologyDescription_Create_Args* args) {
   return fail(NOT_FOUND, "there is no such topology");
 }
 
-static PJRT_Error* topology_destroy(PJRT_TopologyDescription_Destroy_Args* args) {
-  CHECK(args, PJRT_TopologyDescription_Destroy_Args);
-  free(args->topology);
-  return NULL;
-}
+CHECKED(topology_destroy, PJRT_TopologyDescription_Destroy_Args, free(args->topology))
 
 static void bytes_deleter(PJRT_SerializedTopology* bytes) { free(bytes); }
 

@@ -158,11 +158,7 @@ PJRT_Error* event_await(struct event* event) {
 
 PJRT_Error* event_error(struct event* event) { return own_error(event); }
 
-static PJRT_Error* ready_destroy(PJRT_Event_Destroy_Args* args) {
-  CHECK(args, PJRT_Event_Destroy_Args);
-  event_release((struct event*)args->event);
-  return NULL;
-}
+CHECKED(ready_destroy, PJRT_Event_Destroy_Args, event_release((struct event*)args->event))
 
 static PJRT_Error* is_ready(PJRT_Event_IsReady_Args* args) {
   CHECK(args, PJRT_Event_IsReady_Args);

@@ -40,6 +40,14 @@ PJRT_Error* fail_with(int code, const char* message, size_t size);
   if (IS_SIZE_BAD(args, name)) return fail(INVALID, #name " has another struct_size");     \
   if (IS_EXTENSION_BAD(args)) return fail(INVALID, #name " has an extension")
 
+/* A function of the table that checks its arguments and does one thing. */
+#define CHECKED(name, type, statement)       \
+  static PJRT_Error* name(type* args) {      \
+    CHECK(args, type);                       \
+    statement;                               \
+    return NULL;                             \
+  }
+
 /* An event: pending until it is set. */
 struct event;
 struct event* event_pending(void);

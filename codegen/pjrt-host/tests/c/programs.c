@@ -104,11 +104,7 @@ static PJRT_Error* name(PJRT_Executable_Name_Args* args) {
   return NULL;
 }
 
-static PJRT_Error* num_replicas(PJRT_Executable_NumReplicas_Args* args) {
-  CHECK(args, PJRT_Executable_NumReplicas_Args);
-  args->num_replicas = 1;
-  return NULL;
-}
+CHECKED(num_replicas, PJRT_Executable_NumReplicas_Args, args->num_replicas = 1)
 
 static PJRT_Error* num_partitions(PJRT_Executable_NumPartitions_Args* args) {
   CHECK(args, PJRT_Executable_NumPartitions_Args);
@@ -120,11 +116,7 @@ static PJRT_Error* num_partitions(PJRT_Executable_NumPartitions_Args* args) {
   return NULL;
 }
 
-static PJRT_Error* num_outputs(PJRT_Executable_NumOutputs_Args* args) {
-  CHECK(args, PJRT_Executable_NumOutputs_Args);
-  args->num_outputs = ((struct executable*)args->executable)->program.results;
-  return NULL;
-}
+CHECKED(num_outputs, PJRT_Executable_NumOutputs_Args, args->num_outputs = ((struct executable*)args->executable)->program.results)
 
 static PJRT_Error* code_size(PJRT_Executable_SizeOfGeneratedCodeInBytes_Args* args) {
   CHECK(args, PJRT_Executable_SizeOfGeneratedCodeInBytes_Args);
@@ -296,11 +288,7 @@ static PJRT_Error* device_assignment(PJRT_LoadedExecutable_GetDeviceAssignment_A
 }
 #endif
 
-static PJRT_Error* destroy_executable(PJRT_Executable_Destroy_Args* args) {
-  CHECK(args, PJRT_Executable_Destroy_Args);
-  free(args->executable);
-  return NULL;
-}
+CHECKED(destroy_executable, PJRT_Executable_Destroy_Args, free(args->executable))
 
 static PJRT_Error* get_executable(PJRT_LoadedExecutable_GetExecutable_Args* args) {
   CHECK(args, PJRT_LoadedExecutable_GetExecutable_Args);
@@ -320,11 +308,7 @@ static PJRT_Error* destroy(PJRT_LoadedExecutable_Destroy_Args* args) {
   return NULL;
 }
 
-static PJRT_Error* delete_(PJRT_LoadedExecutable_Delete_Args* args) {
-  CHECK(args, PJRT_LoadedExecutable_Delete_Args);
-  ((struct executable*)args->executable)->is_deleted = 1;
-  return NULL;
-}
+CHECKED(delete_, PJRT_LoadedExecutable_Delete_Args, ((struct executable*)args->executable)->is_deleted = 1)
 
 static PJRT_Error* is_deleted(PJRT_LoadedExecutable_IsDeleted_Args* args) {
   CHECK(args, PJRT_LoadedExecutable_IsDeleted_Args);

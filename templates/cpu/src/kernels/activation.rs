@@ -5,7 +5,6 @@ use super::prelude::*;
 use crate::compute::elementary::Elementary;
 use crate::compute::nn::activation as f;
 use crate::compute::{Broadcast, precision};
-use sp_plugin::kernel::{InList, Kernel, kernels};
 
 #[kernel(LeakyRelu, T = [F16, Bf16, f32, f64])]
 fn leaky_relu<T: Element + Precision<Compute: Elementary>>(
@@ -45,7 +44,7 @@ fn add_n<T: Element + Precision<Compute: Number>>(
 ) -> Result<()> {
     let inputs = inputs.fetch()?;
     let Some(first) = inputs.first() else {
-        return Err(Error::invalid_argument("expected one input or more"));
+        return invalid!("expected one input or more");
     };
     for (index, input) in inputs.iter().enumerate().skip(1) {
         if input.dims() != first.dims() {
@@ -74,7 +73,4 @@ fn add_n<T: Element + Precision<Compute: Number>>(
     Ok(())
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![leaky_relu, leaky_relu_grad, add_n]
-}
+table! { leaky_relu, leaky_relu_grad, add_n }

@@ -6,11 +6,9 @@
 mod gradient;
 mod instances; // since 2.14
 mod normalization;
-mod versions;
 
 use super::image::DataFormat;
 use super::prelude::*;
-use crate::compute::len;
 use crate::compute::nn::batch_norm::Channels;
 use sp_plugin::kernel::Kernel;
 
@@ -91,7 +89,6 @@ fn check_vector(name: &str, found: &[usize], channels: usize) -> Result<()> {
 pub fn table() -> Vec<&'static Kernel> {
     let mut table = normalization::table();
     table.extend(gradient::table());
-    table.extend(versions::table());
     table.extend(instances::table()); // since 2.14
     table
 }

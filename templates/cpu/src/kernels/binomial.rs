@@ -4,13 +4,10 @@ use super::generator::{advance, check_algorithm, reserve}; // since 2.6
 use super::prelude::*;
 use super::random::read_dims;
 use super::seeded_random::read_seed;
-use crate::compute::cast::Cast;
-use crate::compute::len;
 use crate::compute::random::Philox;
 use crate::compute::random::binomial::{self, Binomial};
 use crate::compute::shape::Broadcast;
 use sp_plugin::kernel::Variable; // since 2.6
-use sp_plugin::kernel::{Kernel, kernels};
 
 // since 2.6
 mod ops {
@@ -167,11 +164,8 @@ where
     Ok(())
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        by_seed,
-        by_state,          // since 2.6
-        by_value_of_state, // since 2.6
-    ]
+table! {
+    by_seed,
+    by_state, // since 2.6
+    by_value_of_state, // since 2.6
 }

@@ -5,7 +5,6 @@ use super::prelude::*;
 use crate::compute::arith::Integer;
 use crate::compute::bits::ones;
 use crate::compute::parallel::for_each_chunk;
-use sp_plugin::kernel::{Kernel, kernels};
 
 #[kernel(Invert, T = [u8, i8, i32, i64])]
 fn invert<T: Element + Precision<Compute = i64>>(x: In<'_, T>, y: Out<'_, T>) -> Result<()> {
@@ -28,7 +27,4 @@ fn population_count<T: Element + Integer>(x: In<'_, T>, y: Out<'_, u8>) -> Resul
     Ok(())
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![invert, population_count]
-}
+table! { invert, population_count }

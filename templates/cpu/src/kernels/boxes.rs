@@ -1,9 +1,7 @@
 //! Selection of boxes with high scores that overlap little.
 
 use super::prelude::*;
-use crate::compute::cast::Cast;
 use crate::compute::image::suppression::Suppression;
-use sp_plugin::kernel::{Kernel, kernels};
 
 /// Reads the inputs that state which boxes are selected. Without a threshold a box may have any score, and scores do not
 /// decay.
@@ -164,12 +162,4 @@ fn with_sigma<T: Float + Cast<f64>>(plan: Suppression<T>, sigma: T) -> Result<Su
     }
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        suppression_v2,
-        suppression_v3,
-        suppression_v4,
-        suppression_v5
-    ]
-}
+table! { suppression_v2, suppression_v3, suppression_v4, suppression_v5 }

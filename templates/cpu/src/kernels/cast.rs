@@ -4,10 +4,9 @@
 //! cache: loops for all pairs would be the largest part of the library.
 
 use super::prelude::*;
-use crate::compute::cast::{Cast, cast_slice};
+use crate::compute::cast::cast_slice;
 use crate::compute::parallel::for_each_row_chunk;
-use sp_plugin::kernel::{Attributes, BytesIn, BytesOut, DataType, Prepare};
-use sp_plugin::{Complex64, Complex128};
+use sp_plugin::kernel::DataType;
 use sp_plugin::{F8E4M3FN, F8E5M2}; // since 2.12
 use sp_plugin::{Int4, Uint4}; // since 2.15
 use std::mem::MaybeUninit;

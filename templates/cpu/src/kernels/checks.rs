@@ -2,9 +2,7 @@
 
 use super::elementwise::{check_same, map_two};
 use super::prelude::*;
-use crate::compute::cast::Cast;
 use crate::compute::checks::{NotFinite, bucket, histogram, is_near};
-use sp_plugin::kernel::{Kernel, Prepare, kernels};
 
 /// Kernels that reject numbers that are not finite: `name: Op => true if infinities have a sign in the message`.
 macro_rules! checks {
@@ -96,9 +94,7 @@ impl Prepare for Boundaries {
                 doubles: boundaries.iter().map(|it| (*it).into()).collect(),
                 singles: boundaries,
             }),
-            false => Err(Error::invalid_argument(
-                "boundaries must be in ascending order",
-            )),
+            false => invalid!("boundaries must be in ascending order"),
         }
     }
 }
@@ -127,14 +123,7 @@ fn bucketize_double<T: Element + Cast<f64>>(
     Ok(())
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        check_numerics,
-        check_numerics_v2,
-        approximate_equal,
-        histogram_fixed_width,
-        bucketize,
-        bucketize_double
-    ]
+table! {
+    check_numerics, check_numerics_v2, approximate_equal, histogram_fixed_width, bucketize,
+    bucketize_double,
 }

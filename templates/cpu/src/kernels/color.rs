@@ -1,13 +1,11 @@
 //! Colors of images, and local response normalization.
 
-use super::image::dims4;
+use super::image::to_dims;
 use super::prelude::*;
 use crate::compute::elementary::Real;
 use crate::compute::image::color::{self, Color};
-use crate::compute::len;
 use crate::compute::nn::lrn::{self, Normalization};
 use sp_plugin::Code;
-use sp_plugin::kernel::{Kernel, kernels};
 
 /// Functions of a color: `name: Op => function`.
 macro_rules! colors {
@@ -68,9 +66,7 @@ fn check_channels(dims: &[usize]) -> Result<()> {
             Code::FAILED_PRECONDITION,
             format!("images must have 3 channels, not {other}"),
         )),
-        None => Err(Error::invalid_argument(
-            "images must have one dimension or more",
-        )),
+        None => invalid!("images must have one dimension or more"),
     }
 }
 
@@ -125,7 +121,7 @@ fn normalize<T: Element + Precision<Compute = f32>>(
     alpha: f32,
     beta: f32,
 ) -> Result<()> {
-    let dims = dims4("input", input.dims())?;
+    let dims = to_dims::<4>("input", input.dims())?;
     let it = normalization(depth_radius, bias, alpha, beta)?;
     let mut output = output.unspecified(&dims)?;
     let x = T::widened(input.data());
@@ -144,7 +140,7 @@ fn normalize_grad<T: Element + Precision<Compute = f32>>(
     alpha: f32,
     beta: f32,
 ) -> Result<()> {
-    let dims = dims4("input_grads", input_grads.dims())?;
+    let dims = to_dims::<4>("input_grads", input_grads.dims())?;
     if [input_image.dims(), output_image.dims()] != [&dims[..]; 2] {
         return invalid!(
             "input_grads, input_image and output_image must have one shape, not {dims:?}, {:?} and {:?}",
@@ -161,15 +157,7 @@ fn normalize_grad<T: Element + Precision<Compute = f32>>(
     Ok(())
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        rgb_to_hsv,
-        hsv_to_rgb,
-        adjust_saturation,
-        adjust_hue,
-        adjust_contrast,
-        normalize,
-        normalize_grad
-    ]
+table! {
+    rgb_to_hsv, hsv_to_rgb, adjust_saturation, adjust_hue, adjust_contrast, normalize,
+    normalize_grad,
 }

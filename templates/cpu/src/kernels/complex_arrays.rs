@@ -12,15 +12,13 @@ use crate::compute::reduce::{Fold, Mean, Reduction, Sum, reduce};
 use crate::compute::segment::running;
 use crate::compute::strided::permute;
 use crate::compute::workspace::zeroed;
-use sp_plugin::Complex64;
-use sp_plugin::kernel::{BytesIn, BytesOut, InList, Kernel, kernels};
 
 /// The sum of tensors of one shape, from the first to the last.
 #[kernel(AddN, T = [Complex64])]
 fn add_n(inputs: InList<'_, Complex64>, sum: Out<'_, Complex64>) -> Result<()> {
     let inputs = inputs.fetch()?;
     let Some(first) = inputs.first() else {
-        return Err(Error::invalid_argument("expected one input or more"));
+        return invalid!("expected one input or more");
     };
     for input in inputs.iter().skip(1) {
         check_same((input.dims(), "an input"), (first.dims(), "the first one"))?;
@@ -151,17 +149,4 @@ fn complex(real: In<'_, f32>, imag: In<'_, f32>, out: Out<'_, Complex64>) -> Res
     map_two(cost::Cheap, real, imag, out, f)
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        complex,
-        add_n,
-        sum,
-        mean,
-        prod,
-        cumprod,
-        cumsum,
-        transpose,
-        conjugate_transpose
-    ]
-}
+table! { complex, add_n, sum, mean, prod, cumprod, cumsum, transpose, conjugate_transpose }

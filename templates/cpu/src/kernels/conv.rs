@@ -1,14 +1,13 @@
 //! Convolution and its gradients.
 
 use super::image::{
-    DataFormat, PaddingKind, check_filter, dims4, paddings, shape, slides, spatial,
+    DataFormat, PaddingKind, check_filter, paddings, shape, slides, spatial, to_dims,
 };
 use super::layout::ChannelFormat;
 use super::prelude::*;
 use crate::compute::matmul::{Factor, Finish};
 use crate::compute::nn::conv::{self, Convolution};
 use crate::compute::nn::window::Slide;
-use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
 
 /// The attributes of all three ops.
 #[derive(Attributes)]
@@ -54,10 +53,10 @@ impl Conv {
 
     /// Returns the plan for an input, with the dims of its tensor, and a filter.
     fn plan(&self, input: &[usize], filter: &[usize]) -> Result<Convolution> {
-        let input = self.format.to_channels_last(dims4("the input", input)?);
+        let input = self.format.to_channels_last(to_dims("the input", input)?);
         Ok(Convolution::new(
             input,
-            dims4("the filter", filter)?,
+            to_dims("the filter", filter)?,
             self.slides,
         )?)
     }
@@ -65,7 +64,7 @@ impl Conv {
     /// Checks the shape of the gradient of the output.
     fn check_gradient(&self, plan: &Convolution, found: &[usize]) -> Result<()> {
         let expected = self.format.dims(plan.output());
-        match expected == dims4("out_backprop", found)? {
+        match expected == to_dims::<4>("out_backprop", found)? {
             true => Ok(()),
             false => invalid!(
                 "out_backprop must have shape {expected:?} for an input of shape {:?} and a filter of shape {:?}, not {found:?}",
@@ -85,20 +84,11 @@ impl Conv {
         let stated = shape("input_sizes", sizes)?;
         match (&stated[..], filter) {
             (&[rows, columns], &[_, _, depth, _]) => {
-                let batch = dims4("out_backprop", gradient)?[0];
+                let batch = to_dims::<4>("out_backprop", gradient)?[0];
                 Ok(self.format.dims([batch, rows, columns, depth]).into())
             }
             _ => Ok(stated),
         }
-    }
-
-    fn write_output<T: Element + Factor>(
-        &self,
-        plan: &Convolution,
-        operands: [&In<'_, T>; 2],
-        output: Out<'_, T>,
-    ) -> Result<()> {
-        self.write_output_with(plan, operands, output, None)
     }
 
     /// Writes the result of a convolution, whose elements `finish` replaces.
@@ -152,49 +142,19 @@ impl Conv {
     }
 }
 
-#[kernel(Conv2D, T = [F16, Bf16, f32, f64])]
-fn conv2d<T: Element + Factor>(
-    #[state] conv: &Conv,
-    input: In<'_, T>,
-    filter: In<'_, T>,
-    output: Out<'_, T>,
-) -> Result<()> {
-    let plan = conv.forward_plan(input.dims(), filter.dims())?;
-    conv.write_output(&plan, [&input, &filter], output)
-}
-
-#[kernel(Conv2DBackpropInput, T = [F16, Bf16, f32, f64])]
-fn conv2d_backprop_input<T: Element + Factor>(
-    #[state] conv: &Conv,
-    input_sizes: HostIn<'_, i32>,
-    filter: In<'_, T>,
-    out_backprop: In<'_, T>,
-    output: Out<'_, T>,
-) -> Result<()> {
-    let dims = conv.input_dims(&input_sizes, filter.dims(), out_backprop.dims())?;
-    let plan = conv.plan(&dims, filter.dims())?;
-    conv.write_input_gradient(&plan, [&filter, &out_backprop], output)
-}
-
-#[kernel(Conv2DBackpropFilter, T = [F16, Bf16, f32, f64])]
-fn conv2d_backprop_filter<T: Element + Factor>(
-    #[state] conv: &Conv,
-    input: In<'_, T>,
-    filter_sizes: HostIn<'_, i32>,
-    out_backprop: In<'_, T>,
-    output: Out<'_, T>,
-) -> Result<()> {
-    let dims = shape("filter_sizes", &filter_sizes)?;
-    let plan = conv.plan(input.dims(), &dims)?;
-    conv.write_filter_gradient(&plan, &dims, [&input, &out_backprop], output)
+/// Returns the filter of a convolution without groups.
+fn filter_dims(_: &Conv, filter: &[usize], _: &[usize]) -> Result<[usize; 4]> {
+    to_dims("the filter", filter)
 }
 
 /// Returns the filter of a convolution with a group for each channel; its elements are in the same order.
 ///
 /// # Errors
 /// Returns an error if the filter's channels are not the input's.
-fn depthwise_filter(filter: &[usize], channels: usize) -> Result<[usize; 4]> {
-    let [rows, columns, depth, each] = dims4("the filter", filter)?;
+fn depthwise_filter_dims(conv: &Conv, filter: &[usize], input: &[usize]) -> Result<[usize; 4]> {
+    let input = to_dims::<4>("the input", input)?;
+    let [.., channels] = conv.format.to_channels_last(input);
+    let [rows, columns, depth, each] = to_dims("the filter", filter)?;
     if depth != channels || filter.contains(&0) {
         return invalid!(
             "input and filter must have the same depth: {channels} vs {depth}, and the filter of shape {} must not be empty",
@@ -205,63 +165,57 @@ fn depthwise_filter(filter: &[usize], channels: usize) -> Result<[usize; 4]> {
     Ok([rows, columns, 1, depth.saturating_mul(each)])
 }
 
-/// Returns the number of channels of an input with the dims of its tensor.
-fn channels(conv: &Conv, input: &[usize]) -> Result<usize> {
-    Ok(conv.format.to_channels_last(dims4("the input", input)?)[3])
+/// The kernels of a convolution: the op, and those of the gradients of its input and its filter, whose dims a function returns.
+macro_rules! convolutions {
+    ($($filter_dims:ident => $forward:ident: $op:ident, $input:ident: $input_op:ident, $filter:ident: $filter_op:ident;)*) => {
+        $(
+            #[kernel($op, T = [F16, Bf16, f32, f64])]
+            fn $forward<T: Element + Factor>(
+                #[state] conv: &Conv,
+                input: In<'_, T>,
+                filter: In<'_, T>,
+                output: Out<'_, T>,
+            ) -> Result<()> {
+                let filter_dims = $filter_dims(conv, filter.dims(), input.dims())?;
+                let plan = conv.forward_plan(input.dims(), &filter_dims)?;
+                conv.write_output_with(&plan, [&input, &filter], output, None)
+            }
+
+            #[kernel($input_op, T = [F16, Bf16, f32, f64])]
+            fn $input<T: Element + Factor>(
+                #[state] conv: &Conv,
+                input_sizes: HostIn<'_, i32>,
+                filter: In<'_, T>,
+                out_backprop: In<'_, T>,
+                output: Out<'_, T>,
+            ) -> Result<()> {
+                let dims = conv.input_dims(&input_sizes, filter.dims(), out_backprop.dims())?;
+                let plan = conv.plan(&dims, &$filter_dims(conv, filter.dims(), &dims)?)?;
+                conv.write_input_gradient(&plan, [&filter, &out_backprop], output)
+            }
+
+            #[kernel($filter_op, T = [F16, Bf16, f32, f64])]
+            fn $filter<T: Element + Factor>(
+                #[state] conv: &Conv,
+                input: In<'_, T>,
+                filter_sizes: HostIn<'_, i32>,
+                out_backprop: In<'_, T>,
+                output: Out<'_, T>,
+            ) -> Result<()> {
+                let dims = shape("filter_sizes", &filter_sizes)?;
+                let plan = conv.plan(input.dims(), &$filter_dims(conv, &dims, input.dims())?)?;
+                conv.write_filter_gradient(&plan, &dims, [&input, &out_backprop], output)
+            }
+        )*
+
+        table! { $($forward, $input, $filter,)* }
+    };
 }
 
-#[kernel(DepthwiseConv2dNative, T = [F16, Bf16, f32, f64])]
-fn depthwise<T: Element + Factor>(
-    #[state] conv: &Conv,
-    input: In<'_, T>,
-    filter: In<'_, T>,
-    output: Out<'_, T>,
-) -> Result<()> {
-    let filter_dims = depthwise_filter(filter.dims(), channels(conv, input.dims())?)?;
-    let plan = conv.plan(input.dims(), &filter_dims)?;
-    conv.write_output(&plan, [&input, &filter], output)
-}
-
-#[kernel(DepthwiseConv2dNativeBackpropInput, T = [F16, Bf16, f32, f64])]
-fn depthwise_backprop_input<T: Element + Factor>(
-    #[state] conv: &Conv,
-    input_sizes: HostIn<'_, i32>,
-    filter: In<'_, T>,
-    out_backprop: In<'_, T>,
-    output: Out<'_, T>,
-) -> Result<()> {
-    let dims = conv.input_dims(&input_sizes, filter.dims(), out_backprop.dims())?;
-    let plan = conv.plan(
-        &dims,
-        &depthwise_filter(filter.dims(), channels(conv, &dims)?)?,
-    )?;
-    conv.write_input_gradient(&plan, [&filter, &out_backprop], output)
-}
-
-#[kernel(DepthwiseConv2dNativeBackpropFilter, T = [F16, Bf16, f32, f64])]
-fn depthwise_backprop_filter<T: Element + Factor>(
-    #[state] conv: &Conv,
-    input: In<'_, T>,
-    filter_sizes: HostIn<'_, i32>,
-    out_backprop: In<'_, T>,
-    output: Out<'_, T>,
-) -> Result<()> {
-    let dims = shape("filter_sizes", &filter_sizes)?;
-    let plan = conv.plan(
-        input.dims(),
-        &depthwise_filter(&dims, channels(conv, input.dims())?)?,
-    )?;
-    conv.write_filter_gradient(&plan, &dims, [&input, &out_backprop], output)
-}
-
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        depthwise,
-        depthwise_backprop_input,
-        depthwise_backprop_filter,
-        conv2d,
-        conv2d_backprop_input,
-        conv2d_backprop_filter
-    ]
+convolutions! {
+    filter_dims => conv2d: Conv2D, conv2d_backprop_input: Conv2DBackpropInput,
+        conv2d_backprop_filter: Conv2DBackpropFilter;
+    depthwise_filter_dims => depthwise: DepthwiseConv2dNative,
+        depthwise_backprop_input: DepthwiseConv2dNativeBackpropInput,
+        depthwise_backprop_filter: DepthwiseConv2dNativeBackpropFilter;
 }

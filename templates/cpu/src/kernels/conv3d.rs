@@ -1,13 +1,12 @@
 //! Convolution of volumes and its gradients.
 
-use super::image::{PaddingKind, check_dims, check_filter};
+use super::image::{PaddingKind, check_dims, check_filter, to_dims};
 use super::layout::ChannelFormat;
 use super::prelude::*;
-use super::volume::{VolumeFormat, dims5, slides_3d, spatial_3d};
+use super::volume::{VolumeFormat, slides_3d, spatial_3d};
 use crate::compute::matmul::Factor;
 use crate::compute::nn::conv::{self, Convolution};
 use crate::compute::nn::window::Slide;
-use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
 
 /// The attributes of all three ops.
 #[derive(Attributes)]
@@ -42,8 +41,8 @@ impl Prepare for Conv3d {
 impl Conv3d {
     /// Returns the plan for an input, with the dims of its tensor, and a filter. The CPU has no groups of channels, but XLA has.
     fn plan(&self, input: &[usize], filter: &[usize]) -> Result<Convolution> {
-        let input = self.format.to_channels_last(dims5("the input", input)?);
-        let filter = dims5("the filter", filter)?;
+        let input = self.format.to_channels_last(to_dims("the input", input)?);
+        let filter = to_dims("the filter", filter)?;
         Ok(Convolution::new_3d(input, filter, self.slides)?)
     }
 }
@@ -118,7 +117,4 @@ fn conv3d_backprop_filter<T: Element + Factor>(
     Ok(())
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![conv3d, conv3d_backprop_input, conv3d_backprop_filter]
-}
+table! { conv3d, conv3d_backprop_input, conv3d_backprop_filter }

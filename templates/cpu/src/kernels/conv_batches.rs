@@ -1,15 +1,13 @@
 //! Convolution of images or volumes whose tensor has any number of batch dims.
 
 use super::conv::{Conv, ConvAttributes};
-use super::image::{DataFormat, PaddingKind, check_filter, to_size};
+use super::image::{DataFormat, PaddingKind, check_filter, to_dims, to_size};
 use super::layout::ChannelFormat;
 use super::prelude::*;
-use super::volume::{VolumeFormat, dims5, spatial_3d};
-use crate::compute::len;
+use super::volume::{VolumeFormat, spatial_3d};
 use crate::compute::matmul::Factor;
 use crate::compute::nn::conv::{self, Convolution};
 use crate::compute::nn::window::{Padding, Slide};
-use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
 
 /// The position of the channels, for any number of dims.
 #[derive(Clone, Copy, PartialEq, Eq, AttributeValue)]
@@ -225,9 +223,9 @@ fn conv_batches<T: Element + Factor>(
             BatchConv::write_images(conv, &plan, batch, operands, output)
         }
         Windows::Volumes(format, slides) => {
-            let input_dims = format.to_channels_last(dims5("the input", &dims)?);
+            let input_dims = format.to_channels_last(to_dims("the input", &dims)?);
             it.check_groups(input_dims[4], filter.dims())?;
-            let filter_dims = dims5("the filter", filter.dims())?;
+            let filter_dims = to_dims("the filter", filter.dims())?;
             let plan = Convolution::new_3d(input_dims, filter_dims, *slides)?;
             check_filter(filter.dims(), &plan.output_3d())?;
             BatchConv::write_volumes(*format, &plan, batch, operands, output)
@@ -235,7 +233,4 @@ fn conv_batches<T: Element + Factor>(
     }
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![conv_batches]
-}
+table! { conv_batches }

@@ -1,14 +1,12 @@
 //! Parts of images, resized to one size, and their gradients.
 
-use super::image::{dims4, shape};
+use super::image::{shape, to_dims};
 use super::prelude::*;
 use super::resize::{floats, image_size};
-use crate::compute::cast::Cast;
 use crate::compute::image::Interpolation;
 use crate::compute::image::crop::{self, Crop};
 use crate::compute::image::crop_grad::{add_box_gradient, add_image_gradient};
 use sp_plugin::Code;
-use sp_plugin::kernel::{Kernel, kernels};
 
 /// The computation of an element of a part.
 #[derive(Clone, Copy, AttributeValue)]
@@ -110,7 +108,7 @@ macro_rules! crops {
             method: Method,
             extrapolation_value: f32,
         ) -> Result<()> {
-            let images = dims4("image", image.dims())?;
+            let images = to_dims("image", image.dims())?;
             let size = image_size("crop_size", &crop_size)?;
             let boxes = Boxes { boxes: &boxes, indices: &box_ind };
             let plan = boxes.plan(images, size, method.into(), extrapolation_value)?;
@@ -133,7 +131,7 @@ fn gradient_plan<'a>(
     boxes: Boxes<'a, '_>,
     interpolation: Interpolation,
 ) -> Result<Crop<'a>> {
-    let [count, rows, columns, channels] = dims4("grads", grads.dims())?;
+    let [count, rows, columns, channels] = to_dims("grads", grads.dims())?;
     let invalid = |text: String| Err(Error::invalid_argument(text));
     if count != boxes.indices.len() || channels != images[3] {
         return invalid(format!(
@@ -163,7 +161,7 @@ fn crop_grad_image<T: Element + Precision<Compute: Number + std::ops::AddAssign>
 where
     f32: Cast<T::Compute>,
 {
-    let images = dims4("the image", &shape("image_size", &image_size)?)?;
+    let images = to_dims("the image", &shape("image_size", &image_size)?)?;
     let boxes = Boxes {
         boxes: &boxes,
         indices: &box_ind,
@@ -193,7 +191,7 @@ fn crop_grad_boxes<T: Element + Cast<f32>>(
     method: BilinearOnly,
 ) -> Result<()> {
     let BilinearOnly::Bilinear = method;
-    let images = dims4("image", image.dims())?;
+    let images = to_dims("image", image.dims())?;
     let boxes = Boxes {
         boxes: &boxes,
         indices: &box_ind,
@@ -204,12 +202,4 @@ fn crop_grad_boxes<T: Element + Cast<f32>>(
     Ok(())
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        crop_and_resize,
-        crop_and_resize_rare,
-        crop_grad_image,
-        crop_grad_boxes
-    ]
-}
+table! { crop_and_resize, crop_and_resize_rare, crop_grad_image, crop_grad_boxes }

@@ -4,7 +4,6 @@
 use super::prelude::*;
 use crate::compute::nn::ctc::{Repeats, ctc_loss};
 use crate::compute::workspace::Buffer;
-use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
 
 /// The class of the outputs between labels.
 const BLANK: usize = 0;
@@ -142,7 +141,4 @@ fn read_labels(
     Ok(labels)
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![loss]
-}
+table! { loss }

@@ -11,7 +11,7 @@ use crate::compute::matmul::Tiled;
 use crate::compute::nn::recurrent::{self, Cell, Computed, Gradients, Results};
 use crate::compute::workspace::Buffer;
 use call::{Call, Operands, Rnn};
-use sp_plugin::kernel::{HostOut, Kernel, kernels};
+use sp_plugin::kernel::{Kernel, kernels};
 
 /// The outputs of a network.
 struct Outputs<'a, T> {

@@ -4,8 +4,6 @@ use super::prelude::*;
 use crate::compute::movement::checked_len;
 use crate::compute::movement::diagonal::{Diagonals, Side, band as write_band, matrix_dims};
 use crate::compute::movement::{View, copy, scatter};
-use crate::compute::shape::len;
-use sp_plugin::kernel::{BytesIn, BytesOut, Kernel, kernels};
 use std::mem::MaybeUninit;
 
 /// A zero of any type.
@@ -258,9 +256,7 @@ fn band_part(
 fn tensor_diag(diagonal: BytesIn<'_>, output: BytesOut<'_>) -> Result<()> {
     let (dims, width) = (diagonal.dims(), diagonal.width());
     if dims.is_empty() {
-        return Err(Error::invalid_argument(
-            "diagonal must have a dimension or more, but is a scalar",
-        ));
+        return invalid!("diagonal must have a dimension or more, but is a scalar");
     }
     let result = [dims, dims].concat();
     checked_len(&result)?;
@@ -299,20 +295,7 @@ fn diagonal_of(size: usize) -> View {
     View::new([(size, size as isize + 1)], 0)
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        part,
-        part_v2,
-        part_v3,
-        diag,
-        diag_v2,
-        diag_v3,
-        set,
-        set_v2,
-        set_v3,
-        band_part,
-        tensor_diag,
-        tensor_diag_part
-    ]
+table! {
+    part, part_v2, part_v3, diag, diag_v2, diag_v3, set, set_v2, set_v3, band_part, tensor_diag,
+    tensor_diag_part,
 }

@@ -4,8 +4,6 @@ use super::prelude::*;
 use crate::compute::Broadcast;
 use crate::compute::einsum::{self, Einsum, Equation};
 use crate::compute::matmul::{Batch, Multiplied, Multiply, Product, multiply_batch};
-use sp_plugin::Complex64;
-use sp_plugin::kernel::{Attributes, InList, Kernel, Prepare, kernels};
 use std::borrow::Cow;
 
 #[derive(Attributes)]
@@ -113,7 +111,4 @@ fn write_products<T: Element + Multiplied>(
     Ok(())
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![einsum, batch_mat_mul, batch_mat_mul_complex]
-}
+table! { einsum, batch_mat_mul, batch_mat_mul_complex }

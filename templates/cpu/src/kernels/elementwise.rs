@@ -17,7 +17,6 @@ use crate::compute::workspace::AnyBits;
 use crate::compute::{
     Broadcast, bessel, bits, complex as c, incomplete, integrals, precision, relation,
 };
-use sp_plugin::Complex64;
 use sp_plugin::kernel::{Forwarded, Kernel, StepOperands};
 use std::mem::MaybeUninit;
 

@@ -1,10 +1,7 @@
 //! Positions of dims in formats such as NHWC.
 
 use super::prelude::*;
-use crate::compute::cast::Cast;
 use crate::compute::movement::format::Formats;
-use sp_plugin::kernel::HostOut; // since 2.11
-use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
 
 #[derive(Attributes)]
 pub struct FormatAttributes {
@@ -75,12 +72,8 @@ fn host_permute_vector<T: Element>(
     permute(it, x.into_input(), y.into_output())
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        dim_map,
-        permute_vector,
-        host_dim_map,        // since 2.11
-        host_permute_vector, // since 2.11
-    ]
+table! {
+    dim_map, permute_vector,
+    host_dim_map, // since 2.11
+    host_permute_vector, // since 2.11
 }

@@ -4,7 +4,6 @@ use super::prelude::*;
 use crate::compute::complex::{Complex, parts, parts_mut};
 use crate::compute::fourier::{self, Direction, Part};
 use sp_plugin::kernel::{Kernel, kernels};
-use sp_plugin::{Complex64, Complex128};
 
 /// Checks that a tensor has the transformed axes.
 fn check_rank(dims: &[usize], rank: usize) -> Result<()> {

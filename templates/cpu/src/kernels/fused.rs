@@ -10,7 +10,6 @@ use crate::compute::elementary::Elementary;
 use crate::compute::matmul::{Factor, Finish, Part};
 use crate::compute::nn::epilogue::{Activation, Addend, Epilogue};
 use sp_plugin::kernel::BytesInList; // since 2.11
-use sp_plugin::kernel::{Attributes, InList, Kernel, Prepare, kernels};
 
 /// Returns the activation after the bias.
 ///
@@ -176,10 +175,7 @@ fn fused_conv2d<T: Element + Factor<Compute: Elementary>>(
     (fused.conv).write_output_with(&plan, [&input, &filter], output, Some(&finish))
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        fused_conv2d, // since 2.11
-        fused_mat_mul,
-    ]
+table! {
+    fused_conv2d, // since 2.11
+    fused_mat_mul,
 }

@@ -3,10 +3,8 @@
 use super::prelude::*;
 use super::random::{NumberSelection, read_dims};
 use super::seeded_random::read_seed;
-use crate::compute::cast::Cast;
 use crate::compute::random::Philox;
 use crate::compute::random::gamma::gamma;
-use sp_plugin::kernel::{Kernel, kernels};
 
 #[kernel(StatelessRandomGammaV2, dtype: T = [F16, f32, f64], Tseed = [i32, i64])]
 fn by_seed<T: Element + Cast<f64>>(
@@ -67,7 +65,4 @@ where
     Ok(())
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![by_seed, by_key]
-}
+table! { by_seed, by_key }

@@ -6,8 +6,7 @@ use crate::compute::movement::gather_nd::GatherNd;
 use crate::compute::movement::one_hot::one_hot as write_one_hot;
 use crate::compute::movement::resolve_axis;
 use crate::compute::rows::Indices;
-use crate::compute::shape::len;
-use sp_plugin::kernel::{BytesIn, BytesOut, DataType, Kernel, kernels};
+use sp_plugin::kernel::DataType;
 use std::mem::MaybeUninit;
 
 #[kernel(GatherV2, Tparams = [..], Tindices: I = [i32, i64])]
@@ -155,7 +154,4 @@ fn one_hot<I: Element + GatherIndex>(
     Ok(())
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![gather_v2, gather_v1, gather_nd, one_hot]
-}
+table! { gather_v2, gather_v1, gather_nd, one_hot }

@@ -4,7 +4,7 @@ use super::distributions::with_distributions;
 use super::prelude::*;
 use super::random::{fill_normal, fill_truncated_normal, read_dims, read_limits};
 use crate::compute::random::{self, Bounded, Normal, Philox, RESERVED, Sample};
-use sp_plugin::kernel::{Kernel, Variable, kernels};
+use sp_plugin::kernel::Variable;
 
 /// The number of elements of Philox's state, which the variable begins with.
 pub const STATE: usize = 3;
@@ -120,15 +120,4 @@ fn read_and_skip(
     Ok(())
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        uniform,
-        uniform_full_int,
-        normal,
-        truncated_normal,
-        uniform_int,
-        skip,
-        read_and_skip
-    ]
-}
+table! { uniform, uniform_full_int, normal, truncated_normal, uniform_int, skip, read_and_skip }

@@ -2,7 +2,6 @@
 
 use super::generator::{STATE, advance, check_algorithm};
 use super::prelude::*;
-use sp_plugin::kernel::{Kernel, kernels};
 
 mod ops {
     use sp_plugin::Result;
@@ -56,7 +55,4 @@ fn scalar(name: &str, value: &HostIn<'_, Index>) -> Result<i64> {
     Ok(value.get(0))
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![reserve_numbers]
-}
+table! { reserve_numbers }

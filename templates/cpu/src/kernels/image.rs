@@ -4,6 +4,7 @@ pub use super::layout::ChannelFormat;
 use super::prelude::*;
 use crate::compute::nn::bias::ChannelLayout;
 use crate::compute::nn::window::{Padding, Slide};
+use std::array::from_fn;
 
 /// The position of the channels.
 #[derive(Clone, Copy, PartialEq, Eq, AttributeValue)]
@@ -132,22 +133,26 @@ pub fn to_size(value: i64) -> Option<usize> {
     i32::try_from(value).ok()?.try_into().ok()
 }
 
-/// Returns how windows move along rows and columns.
-pub fn slides(strides: [usize; 2], dilations: [usize; 2], paddings: [Padding; 2]) -> [Slide; 2] {
-    [0, 1].map(|i| Slide {
+/// Returns how windows move along the spatial dims.
+pub fn slides<const N: usize>(
+    strides: [usize; N],
+    dilations: [usize; N],
+    paddings: [Padding; N],
+) -> [Slide; N] {
+    from_fn(|i| Slide {
         stride: strides[i],
         dilation: dilations[i],
         padding: paddings[i],
     })
 }
 
-/// Returns the four dims of a tensor.
+/// Returns the dims of a tensor of `N` dims.
 ///
 /// # Errors
 /// Returns an error if there is another number of dims.
-pub fn dims4(name: &str, dims: &[usize]) -> Result<[usize; 4]> {
+pub fn to_dims<const N: usize>(name: &str, dims: &[usize]) -> Result<[usize; N]> {
     let message =
-        || Error::invalid_argument(format!("{name} must be 4-dimensional: {}", Dims(dims)));
+        || Error::invalid_argument(format!("{name} must be {N}-dimensional: {}", Dims(dims)));
     dims.try_into().map_err(|_| message())
 }
 

@@ -4,7 +4,7 @@
 use super::movement::fill_bytes;
 use super::prelude::*;
 use crate::compute::inplace::change_rows;
-use sp_plugin::kernel::{BytesIn, BytesOut, Forwarded, Kernel, kernels};
+use sp_plugin::kernel::Forwarded;
 use std::mem::MaybeUninit;
 
 #[kernel(Empty, dtype = [..])]
@@ -52,10 +52,7 @@ macro_rules! changes {
             }
         )*
 
-        /// Returns the kernels of this file.
-        pub fn table() -> Vec<&'static Kernel> {
-            kernels![empty, snapshot, deep_copy, $($name),*]
-        }
+        table! { empty, snapshot, deep_copy, $($name),* }
     };
 }
 

@@ -4,10 +4,7 @@ use super::movement::check_vector;
 use super::prelude::*;
 use crate::compute::movement::concat::{columns, concat as concat_rows};
 use crate::compute::movement::{copy, resolve_axis};
-use crate::compute::shape::len;
-use sp_plugin::kernel::{
-    BytesIn, BytesInList, BytesOut, BytesOutList, HostInt32, Inputs, Kernel, Placement, kernels,
-};
+use sp_plugin::kernel::{BytesInList, BytesOutList, Inputs, Placement};
 
 #[kernel(ConcatV2, T = [..])]
 fn concat_v2(
@@ -222,7 +219,4 @@ fn write_parts<S: Placement>(
     Ok(())
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![concat_v2, concat_v1, pack, unpack, split, split_v]
-}
+table! { concat_v2, concat_v1, pack, unpack, split, split_v }

@@ -2,8 +2,6 @@
 
 use super::prelude::*;
 use crate::compute::matmul::{Factor, Multiplied, Product};
-use sp_plugin::Complex64;
-use sp_plugin::kernel::{Kernel, kernels};
 
 #[kernel(MatMul, T = [F16, Bf16, f32, f64])]
 fn mat_mul<T: Element + Factor>(
@@ -37,10 +35,7 @@ fn mat_mul_rare<T: Element + Multiplied>(
     Ok(())
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![mat_mul, mat_mul_rare]
-}
+table! { mat_mul, mat_mul_rare }
 
 /// Returns the product of matrices that are stored with these dims.
 ///

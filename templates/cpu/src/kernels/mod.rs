@@ -1,11 +1,21 @@
 //! The reference kernels, one file for each family of ops.
 //!
-//! To add one: a function under `#[kernel(..)]`, and its name in the table below.
+//! To add one: a function under `#[kernel(..)]`, and its name in the `table!` of its file.
 
 /// The error of a call's arguments, with a message as `format!` takes it.
 macro_rules! invalid {
     ($($message:tt)*) => {
         Err(sp_plugin::Error::invalid_argument(format!($($message)*)))
+    };
+}
+
+/// Defines the table of a file: its kernels, in order.
+macro_rules! table {
+    ($($kernels:tt)*) => {
+        /// Returns the kernels of this file.
+        pub fn table() -> Vec<&'static sp_plugin::kernel::Kernel> {
+            sp_plugin::kernel::kernels![$($kernels)*]
+        }
     };
 }
 
@@ -55,9 +65,7 @@ mod optimizers; // since 2.6
 mod partition;
 mod patches;
 mod pool;
-mod pool3d;
 mod pool_positions;
-mod pool_second;
 mod projection;
 mod quantize;
 mod quantize_levels;
@@ -113,7 +121,7 @@ pub fn table() -> Vec<&'static Kernel> {
     ]);
     extend! { table:
         activation binomial bits boxes checks format fourier inplace reduction relation patches mat_mul
-        pool pool3d pool_positions pool_second softmax special batch_norm conv conv3d
+        pool pool_positions softmax special batch_norm conv conv3d
         conv_batches // since 2.14
         crop ctc cudnn_rnn color complex_arrays einsum fused projection resize quantize quantize_levels
         random stateful_random seeded_random gamma shape movement strided_slice join gather search diagonal partition
@@ -137,13 +145,17 @@ pub fn table() -> Vec<&'static Kernel> {
 mod prelude {
     pub(super) use super::{check_scalar, coefficient, list, read_index, read_scalar};
     pub(super) use crate::compute::arith::{self, Float, Number};
+    pub(super) use crate::compute::cast::Cast;
     pub(super) use crate::compute::error::{Dims, listed};
     pub(super) use crate::compute::machine::inline::InlineList;
-    pub(super) use crate::compute::{Cost, Precision, cost};
+    pub(super) use crate::compute::{Cost, Precision, cost, len};
     pub(super) use sp_plugin::kernel::{
-        AnyIn, AttributeValue, HostIn, In, Integer as Index, Out, kernel,
+        AnyIn, AttributeValue, Attributes, BytesIn, BytesOut, HostIn, HostInt32, HostOut, In,
+        InList, Integer as Index, Out, Prepare, kernel,
     };
-    pub(super) use sp_plugin::{Bf16, Bool, Element, Error, F16, Result, allocation};
+    pub(super) use sp_plugin::{
+        Bf16, Bool, Complex64, Complex128, Element, Error, F16, Result, allocation,
+    };
 }
 
 /// Copies the elements of an argument: up to eight without an allocation.

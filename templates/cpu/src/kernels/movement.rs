@@ -6,7 +6,7 @@ use crate::compute::movement::checked_len;
 use crate::compute::movement::pad::{Mode, Padding};
 use crate::compute::movement::slice::slice as slice_of;
 use crate::compute::movement::{View, copy};
-use sp_plugin::kernel::{BytesIn, BytesOut, HostInt32, Kernel, Placement, kernels};
+use sp_plugin::kernel::Placement;
 use std::mem::MaybeUninit;
 
 /// Writes the elements of a view of the input.
@@ -287,19 +287,7 @@ fn write_padded<S: Placement>(
     Ok(())
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        transpose,
-        tile,
-        broadcast_to,
-        reverse,
-        slice,
-        fill,
-        zeros_like,
-        pad,
-        pad_v2,
-        mirror_pad,
-        mirror_pad_grad
-    ]
+table! {
+    transpose, tile, broadcast_to, reverse, slice, fill, zeros_like, pad, pad_v2, mirror_pad,
+    mirror_pad_grad,
 }

@@ -94,9 +94,7 @@ fn sparse_softmax_cross_entropy<T: Element + Precision<Compute: Float>, L: Eleme
         );
     }
     if classes == 0 && rows > 0 {
-        return Err(Error::invalid_argument(
-            "logits must have at least one class",
-        ));
+        return invalid!("logits must have at least one class");
     }
     let (mut loss, mut gradient) = (loss.zeroed(&[rows])?, backprop.zeroed(&[rows, classes])?);
     if rows > 0 {

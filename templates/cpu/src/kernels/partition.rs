@@ -4,8 +4,7 @@ use super::gather::to_indices;
 use super::prelude::*;
 use crate::compute::bins::Bins;
 use crate::compute::movement::partition::{copy_part, count_rows, stitch, stitched_rows};
-use crate::compute::shape::len;
-use sp_plugin::kernel::{BytesIn, BytesInList, BytesOut, BytesOutList, InList, Kernel, kernels};
+use sp_plugin::kernel::{BytesInList, BytesOutList};
 use std::mem::MaybeUninit;
 
 /// The number of rows of each part is known late: the outputs are allocated after the partitions were read.
@@ -136,13 +135,4 @@ fn dense_bincount<T: Element + Number>(
     Ok(plan.count(to_indices(&input)?, weights.data(), &mut output)?)
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        partition,
-        dynamic_stitch,
-        parallel_stitch,
-        bincount,
-        dense_bincount
-    ]
-}
+table! { partition, dynamic_stitch, parallel_stitch, bincount, dense_bincount }

@@ -1,17 +1,16 @@
 //! Patches of images and volumes, and grayscale dilation.
 
 use super::image::{
-    DataFormat, PaddingKind, check_dims, dims4, not_spatial, paddings, slides, spatial, to_size,
+    DataFormat, PaddingKind, check_dims, not_spatial, paddings, slides, spatial, to_dims, to_size,
 };
 use super::prelude::*;
-use super::volume::{dims5, slides_3d};
+use super::volume::slides_3d;
 use crate::compute::movement::checked_len;
 use crate::compute::movement::patches::Patches;
 use crate::compute::nn::dilation::{Dilation, DilationOperand, add_gradient, dilate};
 use crate::compute::nn::window::{Padding, Slide};
 use crate::compute::search::Extremes;
 use sp_plugin::Code;
-use sp_plugin::kernel::{Attributes, BytesIn, BytesOut, Kernel, Prepare, kernels};
 use std::mem::MaybeUninit;
 
 /// Returns the spatial elements of an attribute of patches, whose first and last ones are 1.
@@ -113,7 +112,7 @@ fn extract_image_patches(
     images: BytesIn<'_>,
     patches: BytesOut<'_>,
 ) -> Result<()> {
-    let [batch, rows, columns, channels] = dims4("images", images.dims())?;
+    let [batch, rows, columns, channels] = to_dims("images", images.dims())?;
     let input = [batch, 1, rows, columns, channels];
     it.write(input, &images, |[b, _, y, x, c]| [b, y, x, c], patches)
 }
@@ -124,7 +123,12 @@ fn extract_volume_patches(
     input: BytesIn<'_>,
     patches: BytesOut<'_>,
 ) -> Result<()> {
-    it.write(dims5("input", input.dims())?, &input, |dims| dims, patches)
+    it.write(
+        to_dims("input", input.dims())?,
+        &input,
+        |dims| dims,
+        patches,
+    )
 }
 
 #[derive(Attributes)]
@@ -151,7 +155,7 @@ impl Prepare for DilationSlides {
 
 impl DilationSlides {
     fn plan(&self, input: &[usize], filter: &[usize]) -> Result<Dilation> {
-        let input = dims4("input", input)?;
+        let input = to_dims::<4>("input", input)?;
         match *filter {
             [rows, columns, channels] if channels == input[3] => {
                 Ok(Dilation::new(input, [rows, columns], self.0)?)
@@ -199,43 +203,28 @@ fn dilation<T: Element + Precision<Compute: Number> + Extremes>(
     Ok(())
 }
 
-#[kernel(Dilation2DBackpropInput, T = [F16, Bf16, f32, f64])]
-fn dilation_grad_input<T: Element + Precision<Compute: Number> + Extremes>(
-    #[state] it: &DilationSlides,
-    input: In<'_, T>,
-    filter: In<'_, T>,
-    out_backprop: In<'_, T>,
-    in_backprop: Out<'_, T>,
-) -> Result<()> {
-    it.gradient(
-        DilationOperand::Input,
-        [input, filter, out_backprop],
-        in_backprop,
-    )
+/// Kernels of the gradients of a dilation: `name: Op => operand, output`.
+macro_rules! dilation_gradients {
+    ($($name:ident: $op:ident => $operand:ident, $output:ident;)*) => {$(
+        #[kernel($op, T = [F16, Bf16, f32, f64])]
+        fn $name<T: Element + Precision<Compute: Number> + Extremes>(
+            #[state] it: &DilationSlides,
+            input: In<'_, T>,
+            filter: In<'_, T>,
+            out_backprop: In<'_, T>,
+            $output: Out<'_, T>,
+        ) -> Result<()> {
+            it.gradient(DilationOperand::$operand, [input, filter, out_backprop], $output)
+        }
+    )*};
 }
 
-#[kernel(Dilation2DBackpropFilter, T = [F16, Bf16, f32, f64])]
-fn dilation_grad_filter<T: Element + Precision<Compute: Number> + Extremes>(
-    #[state] it: &DilationSlides,
-    input: In<'_, T>,
-    filter: In<'_, T>,
-    out_backprop: In<'_, T>,
-    filter_backprop: Out<'_, T>,
-) -> Result<()> {
-    it.gradient(
-        DilationOperand::Filter,
-        [input, filter, out_backprop],
-        filter_backprop,
-    )
+dilation_gradients! {
+    dilation_grad_input: Dilation2DBackpropInput => Input, in_backprop;
+    dilation_grad_filter: Dilation2DBackpropFilter => Filter, filter_backprop;
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        extract_image_patches,
-        extract_volume_patches,
-        dilation,
-        dilation_grad_input,
-        dilation_grad_filter
-    ]
+table! {
+    extract_image_patches, extract_volume_patches, dilation, dilation_grad_input,
+    dilation_grad_filter,
 }

@@ -2,14 +2,12 @@
 
 use super::gather::to_indices;
 use super::image::{DataFormat, PaddingKind, check_dims};
-use super::pool::Pooling;
+use super::pool::ImagePooling;
 use super::prelude::*;
 use crate::compute::elementary::Elementary;
-use crate::compute::len;
 use crate::compute::nn::pool::find_largest;
 use crate::compute::search::write_indices;
 use crate::compute::workspace::zeroed;
-use sp_plugin::kernel::{Attributes, BytesIn, BytesOut, Kernel, Prepare, kernels};
 
 #[derive(Attributes)]
 struct PositionAttributes {
@@ -21,7 +19,7 @@ struct PositionAttributes {
 
 /// The pooling of an op with positions, whose channels are last.
 struct Positions {
-    pooling: Pooling,
+    pooling: ImagePooling,
     includes_batch: bool,
 }
 
@@ -31,7 +29,7 @@ impl Prepare for Positions {
     fn prepare(it: PositionAttributes) -> Result<Self> {
         let format = DataFormat::ChannelsLast;
         Ok(Self {
-            pooling: Pooling::new([&it.ksize, &it.strides], it.padding, &[], format)?,
+            pooling: ImagePooling::new([&it.ksize, &it.strides], it.padding, &[], format)?,
             includes_batch: it.include_batch_in_index,
         })
     }
@@ -134,11 +132,4 @@ fn max_pool_grad_grad_with_argmax<T: Element>(
     Ok(())
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        max_pool_with_argmax,
-        max_pool_grad_with_argmax,
-        max_pool_grad_grad_with_argmax
-    ]
-}
+table! { max_pool_with_argmax, max_pool_grad_with_argmax, max_pool_grad_grad_with_argmax }

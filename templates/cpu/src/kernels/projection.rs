@@ -1,12 +1,10 @@
 //! Projective transforms of images.
 
-use super::image::dims4;
+use super::image::to_dims;
 use super::prelude::*;
 use super::resize::image_size;
-use crate::compute::cast::Cast;
 use crate::compute::image::Interpolation;
 use crate::compute::image::projection::{FillMode, Projection, project};
-use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
 
 #[derive(Attributes)]
 struct TransformAttributes {
@@ -56,7 +54,7 @@ impl Transform {
     where
         f32: Cast<T>,
     {
-        let dims = dims4("images", images.dims())?;
+        let dims = to_dims::<4>("images", images.dims())?;
         match transforms.dims() {
             &[count, 8] if count == 1 || count == dims[0] => {}
             found => {
@@ -112,7 +110,4 @@ where
     it.write(&images, &transforms, size, fill, transformed_images)
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![transform_v2, transform_v3]
-}
+table! { transform_v2, transform_v3 }

@@ -3,7 +3,6 @@
 use super::elementwise::{check_same, map_one, map_two};
 use super::prelude::*;
 use crate::compute::quantize::Nudged;
-use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
 
 /// The number of steps of a range, as the attributes state it.
 #[derive(Clone, Copy)]
@@ -120,9 +119,7 @@ fn scalar_dims(_: &[usize]) -> Result<&[usize]> {
 /// Returns the dims of limits with an element for each channel.
 fn channel_dims(inputs: &[usize]) -> Result<&[usize]> {
     match inputs {
-        [] => Err(Error::invalid_argument(
-            "inputs must have channels, but is a scalar",
-        )),
+        [] => invalid!("inputs must have channels, but is a scalar"),
         [.., _] => Ok(&inputs[inputs.len() - 1..]),
     }
 }
@@ -200,14 +197,7 @@ with_limits! {
     with_vars_per_channel: FakeQuantWithMinMaxVarsPerChannel, with_vars_per_channel_gradient: FakeQuantWithMinMaxVarsPerChannelGradient => channel_dims;
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        with_args,
-        with_args_gradient,
-        with_vars,
-        with_vars_gradient,
-        with_vars_per_channel,
-        with_vars_per_channel_gradient
-    ]
+table! {
+    with_args, with_args_gradient, with_vars, with_vars_gradient, with_vars_per_channel,
+    with_vars_per_channel_gradient,
 }

@@ -3,10 +3,8 @@
 use super::elementwise::check_same;
 use super::prelude::*;
 use crate::compute::elementary::Real;
-use crate::compute::len;
 use crate::compute::quantize::{Half, Levels, Scale, limits};
 use crate::compute::search::Extremes;
-use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
 use std::iter::zip;
 
 /// The rounding of a number halfway between two steps.
@@ -107,9 +105,7 @@ impl Rounding {
         };
         // NaN is no limit.
         if self.is_given && !ranges.iter().all(|[min, max]| min <= max) {
-            return Err(Error::invalid_argument(
-                "Invalid range: input_min > input_max, or one is NaN",
-            ));
+            return invalid!("Invalid range: input_min > input_max, or one is NaN");
         }
         let scales = ranges.into_iter().map(|it| Scale::new(it, self.levels));
         let scales = allocation::collect(scales);
@@ -212,7 +208,4 @@ fn round_v4_gradient<T: Element + Number>(
     Ok(())
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![round_v2, round_v3, round_v4, round_v4_gradient]
-}
+table! { round_v2, round_v3, round_v4, round_v4_gradient }

@@ -3,10 +3,9 @@
 use super::distributions::with_distributions;
 use super::prelude::*;
 use crate::compute::random::{self, Bounded, Normal, Philox, Sample};
-use sp_plugin::kernel::{HostOut, Kernel, kernels};
 
 fn unsupported(alg: i32) -> Error {
-    invalid(format!(
+    Error::invalid_argument(format!(
         "algorithm {alg} is not supported: 1 is Philox, 3 the kernel's choice"
     ))
 }
@@ -15,10 +14,6 @@ fn unsupported(alg: i32) -> Error {
 pub struct NumberSelection {
     generator: Result<Philox>,
     pub dims: Vec<usize>,
-}
-
-fn invalid(message: String) -> Error {
-    Error::invalid_argument(message)
 }
 
 impl NumberSelection {
@@ -62,7 +57,7 @@ impl NumberSelection {
 fn read_key(key: &In<'_, u64>) -> Result<u64> {
     match (key.data(), key.dims()) {
         (&[value], [_]) => Ok(value),
-        (_, dims) => Err(invalid(format!("key must have shape [1], not {dims:?}"))),
+        (_, dims) => invalid!("key must have shape [1], not {dims:?}"),
     }
 }
 
@@ -70,9 +65,9 @@ fn read_key(key: &In<'_, u64>) -> Result<u64> {
 fn read_counter(counter: &In<'_, u64>) -> Result<[u64; 2]> {
     match (counter.data(), counter.dims()) {
         (&[low, high, ..], [_]) => Ok([low, high]),
-        (_, dims) => Err(invalid(format!(
-            "counter must be a vector of two elements or more, not of shape {dims:?}"
-        ))),
+        (_, dims) => {
+            invalid!("counter must be a vector of two elements or more, not of shape {dims:?}")
+        }
     }
 }
 
@@ -82,11 +77,10 @@ fn read_counter(counter: &In<'_, u64>) -> Result<[u64; 2]> {
 /// Returns an error if it is not a vector, if an element is negative, or if the tensor has too many elements.
 pub fn read_dims(shape: &HostIn<'_, Index>) -> Result<Vec<usize>> {
     if shape.dims().len() != 1 {
-        let message = format!("shape must be a vector, not of shape {:?}", shape.dims());
-        return Err(invalid(message));
+        return invalid!("shape must be a vector, not of shape {:?}", shape.dims());
     }
     let negative = |_| {
-        invalid(format!(
+        Error::invalid_argument(format!(
             "shape {} has a negative size: each must be >= 0",
             listed(shape.iter())
         ))
@@ -98,7 +92,7 @@ pub fn read_dims(shape: &HostIn<'_, Index>) -> Result<Vec<usize>> {
     let mut sizes = dims.iter();
     let len = sizes.try_fold(1_i64, |len, dim| len.checked_mul((*dim).try_into().ok()?));
     let too_large = || {
-        invalid(format!(
+        Error::invalid_argument(format!(
             "shape {} has more than 2^63 - 1 elements",
             listed(&dims)
         ))
@@ -168,9 +162,7 @@ pub fn read_limits<T: Element + PartialOrd + std::fmt::Display>(
     );
     match low < high {
         true => Ok([low, high]),
-        false => Err(invalid(format!(
-            "Need minval < maxval, got {low} >= {high}"
-        ))),
+        false => invalid!("Need minval < maxval, got {low} >= {high}"),
     }
 }
 
@@ -183,10 +175,7 @@ fn get_key_counter<T: Element + Into<i64>>(
     counter: Out<'_, u64>,
 ) -> Result<()> {
     let (&[low, high], [_]) = (seed.data(), seed.dims()) else {
-        return Err(invalid(format!(
-            "seed must have shape [2], not {:?}",
-            seed.dims()
-        )));
+        return invalid!("seed must have shape [2], not {:?}", seed.dims());
     };
     let (key_value, start) = Philox::from_seed([low, high].map(|it| it.into().cast_unsigned()));
     key.uninit(&[1])?.fill(key_value);
@@ -201,15 +190,6 @@ fn get_alg(alg: HostOut<'_, i32>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        get_key_counter,
-        get_alg,
-        uniform,
-        uniform_full_int,
-        normal,
-        truncated_normal,
-        uniform_int
-    ]
+table! {
+    get_key_counter, get_alg, uniform, uniform_full_int, normal, truncated_normal, uniform_int,
 }

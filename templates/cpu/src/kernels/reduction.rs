@@ -4,7 +4,7 @@ use super::prelude::*;
 use crate::compute::fold::{All, Any, EuclideanNorm, Max, Min, Prod};
 use crate::compute::reduce::{Converted, Fold, Mean, Reduction, Source, Sum, reduce_source};
 use crate::compute::search::Extremes;
-use sp_plugin::kernel::{HostOut, Kernel, kernels};
+use sp_plugin::kernel::{Kernel, kernels};
 
 /// The table of reductions: the op, which is also the name of the fold, and its kernels by class of element types.
 macro_rules! reductions {

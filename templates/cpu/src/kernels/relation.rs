@@ -3,8 +3,6 @@
 use super::elementwise::{map_one, map_two};
 use super::prelude::*;
 use crate::compute::relation as f;
-use sp_plugin::kernel::HostOut; // since 2.11
-use sp_plugin::kernel::{Kernel, kernels};
 
 #[kernel(LogicalAnd)]
 fn logical_and(x: In<'_, Bool>, y: In<'_, Bool>, z: Out<'_, Bool>) -> Result<()> {
@@ -52,14 +50,9 @@ fn not_of_condition(x: HostIn<'_, Bool>, y: HostOut<'_, Bool>) -> Result<()> {
     map_one(cost::Cheap, x.into_input(), y.into_output(), f::not)
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        logical_and,
-        logical_or,
-        logical_not,
-        and_of_conditions, // since 2.11
-        or_of_conditions,  // since 2.11
-        not_of_condition,  // since 2.11
-    ]
+table! {
+    logical_and, logical_or, logical_not,
+    and_of_conditions, // since 2.11
+    or_of_conditions, // since 2.11
+    not_of_condition, // since 2.11
 }

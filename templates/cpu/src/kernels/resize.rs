@@ -1,11 +1,9 @@
 //! Images of another size.
 
-use super::image::dims4;
+use super::image::to_dims;
 use super::prelude::*;
-use crate::compute::cast::Cast;
 use crate::compute::elementary::Elementary;
 use crate::compute::image::resize::{self, Alignment, Resize};
-use sp_plugin::kernel::{Attributes, Kernel, kernels};
 
 /// The attributes of the four ops that resize images.
 #[derive(Attributes)]
@@ -26,9 +24,7 @@ impl AlignmentAttributes {
     fn exclusive(&self) -> Result<Alignment> {
         match self.align_corners && self.half_pixel_centers {
             false => Ok(self.alignment()),
-            true => Err(Error::invalid_argument(
-                "align_corners and half_pixel_centers must not both be true",
-            )),
+            true => invalid!("align_corners and half_pixel_centers must not both be true"),
         }
     }
 }
@@ -56,7 +52,7 @@ pub fn image_size(name: &str, size: &HostIn<'_, i32>) -> Result<[usize; 2]> {
 /// # Errors
 /// Returns an error if an image has no elements.
 fn plan(images: &[usize], size: [usize; 2], alignment: Alignment) -> Result<Resize> {
-    let dims = dims4("input", images)?;
+    let dims = to_dims::<4>("input", images)?;
     if dims[1..].contains(&0) {
         return invalid!("images of shape {dims:?} must not be empty");
     }
@@ -100,8 +96,8 @@ fn bilinear_grad<T: Element + Precision<Compute: Elementary>>(
     original_image: In<'_, T>,
     output: Out<'_, T>,
 ) -> Result<()> {
-    let [_, rows, columns, _] = dims4("original_image", original_image.dims())?;
-    let [batch, resized_rows, resized_columns, channels] = dims4("grads", grads.dims())?;
+    let [_, rows, columns, _] = to_dims("original_image", original_image.dims())?;
+    let [batch, resized_rows, resized_columns, channels] = to_dims("grads", grads.dims())?;
     if [rows, columns, resized_rows, resized_columns].contains(&0) {
         return invalid!(
             "grads of shape {:?} and original_image of shape {:?} must have rows and columns",
@@ -146,7 +142,7 @@ fn nearest_grad<T: Element + Precision<Compute: Number>>(
     size: HostIn<'_, i32>,
     output: Out<'_, T>,
 ) -> Result<()> {
-    let [batch, resized_rows, resized_columns, channels] = dims4("grads", grads.dims())?;
+    let [batch, resized_rows, resized_columns, channels] = to_dims("grads", grads.dims())?;
     let [rows, columns] = image_size("size", &size)?;
     let dims = [batch, rows, columns, channels];
     let mut output = output.zeroed(&dims)?;
@@ -157,13 +153,4 @@ fn nearest_grad<T: Element + Precision<Compute: Number>>(
     Ok(())
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        bilinear,
-        bilinear_rare,
-        bilinear_grad,
-        nearest,
-        nearest_grad
-    ]
-}
+table! { bilinear, bilinear_rare, bilinear_grad, nearest, nearest_grad }

@@ -7,8 +7,7 @@ use crate::compute::complex::Complex;
 use crate::compute::division::Divide;
 use crate::compute::rows::{Selection, Updates};
 use crate::compute::scatter_nd::{Accumulate, Deduct};
-use sp_plugin::kernel::{BytesIn, Kernel, Variable, kernels};
-use sp_plugin::{Complex64, Complex128};
+use sp_plugin::kernel::{Kernel, Variable, kernels};
 
 #[kernel(
     ResourceGather,

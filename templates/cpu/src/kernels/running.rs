@@ -3,8 +3,6 @@
 use super::prelude::*;
 use crate::compute::movement::resolve_axis;
 use crate::compute::segment::{Running, log_add_exp, running};
-use crate::compute::shape::len;
-use sp_plugin::kernel::{Kernel, kernels};
 
 /// Returns the plan of the running totals of a tensor along an axis.
 ///
@@ -49,7 +47,4 @@ totals! {
     log_sum_exp: CumulativeLogsumexp, Float in [F16, Bf16, f32, f64] => Number::LOWEST, log_add_exp;
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![cumsum, cumprod, log_sum_exp]
-}
+table! { cumsum, cumprod, log_sum_exp }

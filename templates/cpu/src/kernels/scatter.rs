@@ -4,8 +4,7 @@ use super::gather::to_indices;
 use super::movement::{check_vector, shape_of};
 use super::prelude::*;
 use crate::compute::scatter_nd::{Accumulate, Deduct, Slices};
-use sp_plugin::kernel::{BytesIn, Forwarded, Kernel, kernels};
-use sp_plugin::{Complex64, Complex128};
+use sp_plugin::kernel::Forwarded;
 
 #[kernel(ScatterNd, T = [..], Tindices = [i32, i64])]
 fn scatter_nd<T: Element + Accumulate>(
@@ -49,10 +48,7 @@ macro_rules! scatters {
             }
         )*
 
-        /// Returns the kernels of this file.
-        pub fn table() -> Vec<&'static Kernel> {
-            kernels![scatter_nd, $($name),*]
-        }
+        table! { scatter_nd, $($name),* }
     };
 }
 

@@ -9,9 +9,6 @@ use crate::compute::movement::select::select as select_elements;
 use crate::compute::search::{
     self, Extreme, Extremes, Key, Order, Truth, Uniques, nonzero, write_indices,
 };
-use crate::compute::shape::len;
-use sp_plugin::kernel::{BytesIn, BytesOut, HostInt32, Kernel, kernels};
-use sp_plugin::{Complex64, Complex128};
 
 /// The number of coordinates is known late: the output is allocated after the condition was read.
 #[kernel(Where, T = [Bool, u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64, Complex64, Complex128])]
@@ -99,9 +96,7 @@ fn top_k<T: Element + Order>(
 ) -> Result<()> {
     let stated = read_index("k", &k)?;
     let Some((row_len, _)) = input.dims().split_last() else {
-        return Err(Error::invalid_argument(
-            "input must have rows, but is a scalar",
-        ));
+        return invalid!("input must have rows, but is a scalar");
     };
     let Some(k) = usize::try_from(stated).ok().filter(|k| k <= row_len) else {
         return Err(Error::invalid_argument(match stated < 0 {
@@ -256,17 +251,7 @@ fn write_unique<T: Element + Key>(
     Ok(uniques)
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        where_nonzero,
-        select_v2,
-        select_v1,
-        top_k,
-        arg_max,
-        arg_min,
-        unique,
-        unique_v2,
-        unique_with_counts
-    ]
+table! {
+    where_nonzero, select_v2, select_v1, top_k, arg_max, arg_min, unique, unique_v2,
+    unique_with_counts,
 }

@@ -5,7 +5,6 @@ use super::distributions::with_distributions;
 use super::prelude::*;
 use super::random::{fill_normal, fill_truncated_normal, read_dims, read_limits};
 use crate::compute::random::{self, Bounded, Normal, Philox, Sample};
-use sp_plugin::kernel::{HostOut, Kernel, kernels};
 
 /// Returns the generator of a seed.
 ///
@@ -69,14 +68,4 @@ fn get_key_counter_alg(
     Ok(())
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        uniform,
-        uniform_full_int,
-        normal,
-        truncated_normal,
-        uniform_int,
-        get_key_counter_alg
-    ]
-}
+table! { uniform, uniform_full_int, normal, truncated_normal, uniform_int, get_key_counter_alg }

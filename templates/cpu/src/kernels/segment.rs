@@ -8,9 +8,6 @@ use crate::compute::search::Extremes;
 use crate::compute::segment::{
     Divisible, count_sorted_segments, fold_segments, fold_sorted, larger, smaller,
 };
-use crate::compute::shape::len;
-use sp_plugin::kernel::{BytesIn, Kernel, kernels};
-use sp_plugin::{Complex64, Complex128};
 
 /// Kernels of rows in any order: `name: Op => start, f(old, new)`.
 macro_rules! unsorted {
@@ -128,7 +125,7 @@ macro_rules! sorted {
             output: Out<'_, T>,
         ) -> Result<()> {
             let Some((rows, row)) = data.dims().split_first() else {
-                return Err(Error::invalid_argument("data must have rows, but is a scalar"));
+                return invalid!("data must have rows, but is a scalar");
             };
             check_segment_ids(*rows, segment_ids.dims())?;
             let (ids, width) = (to_indices(&segment_ids)?, len(row));
@@ -162,19 +159,7 @@ pub fn check_segment_ids(rows: usize, dims: &[usize]) -> Result<()> {
     }
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        unsorted_sum,
-        unsorted_sum_complex,
-        unsorted_prod_complex,
-        unsorted_prod,
-        unsorted_min,
-        unsorted_max,
-        sum,
-        mean,
-        prod,
-        min,
-        max
-    ]
+table! {
+    unsorted_sum, unsorted_sum_complex, unsorted_prod_complex, unsorted_prod, unsorted_min,
+    unsorted_max, sum, mean, prod, min, max,
 }

@@ -1,8 +1,6 @@
 //! Kernels that write numbers.
 
 use super::prelude::*;
-use sp_plugin::kernel::{HostInt32, Kernel, kernels};
-use sp_plugin::{Complex64, Complex128};
 
 /// An element that is one.
 trait One: Element {
@@ -136,7 +134,4 @@ fn number<T: Element>(name: &str, tensor: &HostIn<'_, T>) -> Result<T> {
     }
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![ones_like, range]
-}
+table! { ones_like, range }

@@ -3,8 +3,7 @@
 use super::movement::check_vector_or_scalar;
 use super::prelude::*;
 use crate::compute::movement::reshape;
-use crate::compute::shape::len;
-use sp_plugin::kernel::{AnyInList, AnyOut, HostInt32, HostOut, HostOutList, Kernel, kernels};
+use sp_plugin::kernel::{AnyInList, AnyOut, HostOutList};
 
 /// The type of a shape.
 trait Size: Element + TryFrom<i64> {
@@ -92,7 +91,4 @@ fn expand_dims(
     output.set_with_dims(input, &dims)
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![shape, shape_n, size, rank, reshape, squeeze, expand_dims]
-}
+table! { shape, shape_n, size, rank, reshape, squeeze, expand_dims }

@@ -6,8 +6,7 @@ use super::strided_slice::MaskAttributes;
 use crate::compute::movement::gather::Index as GatherIndex;
 use crate::compute::movement::gather_nd::GatherNd;
 use crate::compute::scatter_nd::{Accumulate, Deduct, Slices};
-use sp_plugin::kernel::{BytesIn, Kernel, Variable, kernels};
-use sp_plugin::{Complex64, Complex128};
+use sp_plugin::kernel::Variable;
 
 #[kernel(
     ResourceGatherNd,
@@ -66,10 +65,7 @@ macro_rules! scatters {
             }
         )*
 
-        /// Returns the kernels of this file.
-        pub fn table() -> Vec<&'static Kernel> {
-            kernels![gather, assign_strided, $($name),*]
-        }
+        table! { gather, assign_strided, $($name),* }
     };
 }
 

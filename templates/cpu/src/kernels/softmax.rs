@@ -6,7 +6,6 @@ use crate::compute::elementary::Elementary;
 use crate::compute::map::map2;
 use crate::compute::nn::softmax;
 use crate::compute::workspace::zeroed;
-use sp_plugin::kernel::{Kernel, kernels};
 
 #[kernel(Softmax, T = [F16, Bf16, f32, f64])]
 fn softmax<T: Element + Precision<Compute: Elementary>>(
@@ -30,9 +29,7 @@ fn rows<T: Element + Precision<Compute: Elementary>>(
     is_log: bool,
 ) -> Result<()> {
     let Some(width) = logits.dims().last() else {
-        return Err(Error::invalid_argument(
-            "logits must have >= 1 dimension, got []",
-        ));
+        return invalid!("logits must have >= 1 dimension, got []");
     };
     let mut output = output.unspecified(logits.dims())?;
     if !logits.is_empty() {
@@ -110,7 +107,4 @@ fn cross_entropy<T: Elementary>(
     softmax::softmax_cross_entropy(&logits, classes, loss, gradient);
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![softmax, log_softmax, softmax_cross_entropy]
-}
+table! { softmax, log_softmax, softmax_cross_entropy }

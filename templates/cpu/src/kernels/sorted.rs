@@ -4,7 +4,6 @@ use super::gather::to_indices;
 use super::prelude::*;
 use crate::compute::rows::Indices;
 use crate::compute::search::{is_in_top_k, lower_bound, upper_bound, write_indices};
-use sp_plugin::kernel::{BytesIn, BytesOut, Kernel, kernels};
 
 /// Kernels of bounds: `name: Op => function`.
 macro_rules! bounds {
@@ -113,7 +112,4 @@ fn write_in_top_k(
     Ok(())
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![lower, upper, in_top_k, in_top_k_v2]
-}
+table! { lower, upper, in_top_k, in_top_k_v2 }

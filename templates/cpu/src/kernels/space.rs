@@ -9,8 +9,7 @@ use crate::compute::movement::depth::Depth;
 use crate::compute::movement::resolve_axis;
 use crate::compute::movement::rotate::{Sequences, roll as roll_elements};
 use crate::compute::movement::space::{Blocks, Plan};
-use crate::compute::shape::len;
-use sp_plugin::kernel::{BytesIn, BytesOut, DataType, HostInt32, Kernel, kernels};
+use sp_plugin::kernel::DataType;
 use std::mem::MaybeUninit;
 
 /// Kernels of blocks and the batch: `name: Op(borders) => function`, with the sizes as an input or one as an attribute.
@@ -248,18 +247,7 @@ fn bitcast(input: BytesIn<'_>, output: BytesOut<'_>, r#type: DataType) -> Result
     Ok(())
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        space_to_batch_nd,
-        space_to_batch,
-        batch_to_space_nd,
-        batch_to_space,
-        space_to_depth,
-        depth_to_space,
-        roll,
-        reverse_sequence,
-        reverse,
-        bitcast
-    ]
+table! {
+    space_to_batch_nd, space_to_batch, batch_to_space_nd, batch_to_space, space_to_depth,
+    depth_to_space, roll, reverse_sequence, reverse, bitcast,
 }

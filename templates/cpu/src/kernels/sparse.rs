@@ -5,7 +5,6 @@ use super::movement::{check_vector, fill_bytes, shape_of};
 use super::prelude::*;
 use crate::compute::sparse::Points;
 use crate::compute::sparse::matrix::Matrix;
-use sp_plugin::kernel::{BytesIn, BytesOut, Kernel, kernels};
 
 #[kernel(SparseToDense, T = [..], Tindices = [i32, i64])]
 fn to_dense(
@@ -73,7 +72,4 @@ fn read_matrix_dims(shape: &HostIn<'_, i64>) -> Result<[usize; 2]> {
     }
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![to_dense, mat_mul]
-}
+table! { to_dense, mat_mul }

@@ -7,8 +7,7 @@ use crate::compute::rows::Indices;
 use crate::compute::search::write_indices;
 use crate::compute::segment::spread::Spread;
 use crate::compute::segment::{Divisible, count_sorted_segments, fold_sorted};
-use crate::compute::shape::len;
-use sp_plugin::kernel::{BytesIn, BytesOut, Kernel, kernels};
+use sp_plugin::kernel::{Kernel, kernels};
 
 /// Kernels of totals, with the number of segments as an input in the second one: `name: Op, name: Op in [types] =>
 /// finish(total, count)`.
@@ -51,9 +50,7 @@ fn write_totals<T: Element + Precision<Compute: Divisible>>(
     output: Out<'_, T>,
 ) -> Result<()> {
     let Some((rows, row)) = data.dims().split_first() else {
-        return Err(Error::invalid_argument(
-            "data must have rows, but is a scalar",
-        ));
+        return invalid!("data must have rows, but is a scalar");
     };
     let (indices, ids) = read_pairs(indices, segment_ids)?;
     indices.check(*rows)?;
@@ -162,9 +159,7 @@ fn read_gradient<'a>(
     rows: usize,
 ) -> Result<Spread<'a>> {
     let Some(segments) = gradient.first() else {
-        return Err(Error::invalid_argument(
-            "grad must have a row for each segment, but is a scalar",
-        ));
+        return invalid!("grad must have a row for each segment, but is a scalar");
     };
     let (indices, ids) = read_pairs(indices, segment_ids)?;
     Ok(Spread::new(indices, rows, ids, *segments)?)

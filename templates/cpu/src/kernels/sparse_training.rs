@@ -8,7 +8,7 @@ use crate::compute::elementary::Real;
 use crate::compute::training::Momentum;
 use crate::compute::training::rows::Rows;
 use crate::compute::training::rules;
-use sp_plugin::kernel::{BytesIn, Kernel, Variable, kernels, lock_all};
+use sp_plugin::kernel::{Variable, lock_all};
 
 macro_rules! rule_kernels {
     (both { $(
@@ -33,10 +33,7 @@ macro_rules! rule_kernels {
             }
         )*
 
-        /// Returns the kernels of this file.
-        pub fn table() -> Vec<&'static Kernel> {
-            kernels![momentum, keras_momentum, $($name),*]
-        }
+        table! { momentum, keras_momentum, $($name),* }
     };
 }
 

@@ -2,14 +2,12 @@
 
 use super::elementwise::check_same;
 use super::prelude::*;
-use crate::compute::cast::Cast;
 use crate::compute::elementary::Elementary;
 use crate::compute::fold::L2Loss;
 use crate::compute::incomplete;
 use crate::compute::reduce::Fold;
 use crate::compute::values;
 use sp_plugin::Code;
-use sp_plugin::kernel::{Kernel, kernels};
 
 #[kernel(ClipByValue, T = [F16, Bf16, f32, f64, u8, i8, i32, i64])]
 fn clip_by_value<T: Element + Precision<Compute: Number>>(
@@ -42,7 +40,7 @@ fn cross<T: Element + Precision<Compute: Number>>(
 ) -> Result<()> {
     check_same((a.dims(), "a"), (b.dims(), "b"))?;
     match a.dims() {
-        [] => return Err(Error::invalid_argument("a must not be a scalar")),
+        [] => return invalid!("a must not be a scalar"),
         [.., 3] => {}
         dims => {
             let message = format!(
@@ -100,7 +98,4 @@ where
     Ok(())
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![clip_by_value, cross, l2_loss, incomplete_beta]
-}
+table! { clip_by_value, cross, l2_loss, incomplete_beta }

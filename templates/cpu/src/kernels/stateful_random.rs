@@ -7,7 +7,6 @@ use super::random::{fill_normal, fill_truncated_normal, read_dims};
 use super::seeded_random::read_seed;
 use crate::compute::multinomial;
 use crate::compute::random::{self, Bounded, Normal, Philox, RESERVED, Sample};
-use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -168,14 +167,4 @@ impl Draw {
     }
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        uniform,
-        normal,
-        truncated_normal,
-        uniform_int,
-        draw_classes,
-        draw_classes_by_seed
-    ]
-}
+table! { uniform, normal, truncated_normal, uniform_int, draw_classes, draw_classes_by_seed }

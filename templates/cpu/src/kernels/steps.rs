@@ -3,7 +3,7 @@
 
 use super::prelude::*;
 use crate::compute::steps::{Body, Function, Steps};
-use sp_plugin::kernel::{Attributes, InList, Kernel, OutList, Prepare, kernels, step_function};
+use sp_plugin::kernel::{OutList, step_function};
 
 mod ops {
     use sp_plugin::Result;
@@ -164,7 +164,4 @@ fn operands<'a>(inputs: impl Iterator<Item = &'a In<'a, f32>>) -> Vec<(&'a [usiz
     inputs.map(|it| (it.dims(), it.data())).collect()
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![elementwise, elementwise_results]
-}
+table! { elementwise, elementwise_results }

@@ -4,7 +4,7 @@ use super::movement::{fill_bytes, shape_of, vector, write_view};
 use super::prelude::*;
 use crate::compute::movement::scatter;
 use crate::compute::movement::strided_slice::{self, StridedSlice};
-use sp_plugin::kernel::{Attributes, BytesIn, BytesOut, Forwarded, HostInt32, Kernel, kernels};
+use sp_plugin::kernel::Forwarded;
 use std::mem::MaybeUninit;
 
 /// The masks of a strided slice.
@@ -98,7 +98,4 @@ fn update<T: Element>(
     Ok(slice.assign(value.dims(), value.data(), &mut output)?)
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![strided_slice, strided_slice_grad, update]
-}
+table! { strided_slice, strided_slice_grad, update }

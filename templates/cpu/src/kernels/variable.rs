@@ -5,8 +5,7 @@ use super::prelude::*;
 use crate::compute::map::update;
 use crate::compute::scatter_nd::{Accumulate, Deduct};
 use sp_abi::kernels_experimental::TF_AssignVariable;
-use sp_plugin::kernel::{Kernel, LazyIn, ResourceHandle, Variable, kernels};
-use sp_plugin::{Complex64, Complex128};
+use sp_plugin::kernel::{LazyIn, ResourceHandle, Variable};
 use std::sync::Once;
 
 #[kernel(
@@ -36,10 +35,7 @@ macro_rules! updates {
             }
         )*
 
-        /// Returns the kernels of this file.
-        pub fn table() -> Vec<&'static Kernel> {
-            kernels![assign, destroy, $($name),*]
-        }
+        table! { assign, destroy, $($name),* }
     };
 }
 

@@ -3,7 +3,6 @@
 use super::prelude::*;
 use sp_plugin::kernel::marker::Variant;
 use sp_plugin::kernel::{AnyIn, AnyInList, DataType, VariantOut};
-use sp_plugin::{Complex64, Complex128};
 
 #[kernel(ZerosLike, T: any = [Variant])]
 fn zeros_like(x: AnyIn<'_>, y: VariantOut<'_>) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Attributes and shapes of kernels that work on volumes: the layout, strides and padding.
 
-use super::image::{PaddingKind, not_spatial, to_size};
+use super::image::{PaddingKind, not_spatial, slides, to_size};
 use super::layout::ChannelFormat;
 use super::prelude::*;
 use crate::compute::nn::bias::ChannelLayout;
@@ -67,22 +67,8 @@ pub fn slides_3d(
         PaddingKind::Same => Padding::Same,
         PaddingKind::Valid => Padding::Valid,
         PaddingKind::Explicit => {
-            return Err(Error::invalid_argument("padding must be SAME or VALID"));
+            return invalid!("padding must be SAME or VALID");
         }
     };
-    Ok([0, 1, 2].map(|i| Slide {
-        stride: strides[i],
-        dilation: dilations[i],
-        padding,
-    }))
-}
-
-/// Returns the five dims of a tensor.
-///
-/// # Errors
-/// Returns an error if there is another number of dims.
-pub fn dims5(name: &str, dims: &[usize]) -> Result<[usize; 5]> {
-    let message =
-        || Error::invalid_argument(format!("{name} must be 5-dimensional: {}", Dims(dims)));
-    dims.try_into().map_err(|_| message())
+    Ok(slides(strides, dilations, [padding; 3]))
 }

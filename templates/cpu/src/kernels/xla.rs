@@ -5,7 +5,7 @@ use super::movement::{vector, write_view};
 use super::prelude::*;
 use crate::compute::movement::slice::slice;
 use crate::compute::movement::strided_slice::{Masks, StridedSlice};
-use sp_plugin::kernel::{AnyOut, BytesIn, BytesOut, Forwarded, Kernel, kernels};
+use sp_plugin::kernel::{AnyOut, Forwarded};
 
 /// Returns where a slice begins: XLA moves the beginning so that the slice is inside of the tensor.
 ///
@@ -82,7 +82,4 @@ fn sharding(input: AnyIn<'_>, output: AnyOut<'_>) -> Result<()> {
     output.set(input)
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![update_slice, read_slice, sharding]
-}
+table! { update_slice, read_slice, sharding }

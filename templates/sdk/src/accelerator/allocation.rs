@@ -112,10 +112,11 @@ impl<A: Accelerator> Region<A> {
     pub(super) fn new(block: Arc<Block<A>>, offset: usize, len: usize) -> Result<Self> {
         let end = offset.checked_add(len);
         if end.is_none_or(|end| end > block.bytes) {
-            return Err(Error::invalid_argument(format!(
+            return fail!(
+                invalid_argument,
                 "{len} bytes at offset {offset} of an allocation of {} bytes",
                 block.bytes
-            )));
+            );
         }
         Ok(Self { block, offset, len })
     }
@@ -130,15 +131,7 @@ impl<A: Accelerator> Region<A> {
         self.offset
     }
 
-    /// Returns the number of bytes.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Returns true if there are no bytes.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
+    len_methods!("bytes", self => self.len);
 
     /// Returns a part of the region.
     ///

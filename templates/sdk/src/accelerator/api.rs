@@ -220,9 +220,10 @@ pub trait LateCopies<A: Accelerator> {
 pub fn check_lengths(target: usize, source: usize) -> Result<()> {
     match target == source {
         true => Ok(()),
-        false => Err(Error::invalid_argument(format!(
+        false => fail!(
+            invalid_argument,
             "a copy of {source} bytes to {target} bytes"
-        ))),
+        ),
     }
 }
 

@@ -59,15 +59,7 @@ impl LateSource<'_> {
         self.start
     }
 
-    /// Returns the number of bytes.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Returns true if there are no bytes.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
+    len_methods!("bytes", self => self.len);
 }
 
 /// State of the bytes of a target.
@@ -125,15 +117,7 @@ impl<'c> HostSource<'c> {
         HostSource { start, len, call }
     }
 
-    /// Returns the number of bytes.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Returns true if there are no bytes.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
+    len_methods!("bytes", self => self.len);
 }
 
 impl HostTarget<'_> {
@@ -191,15 +175,7 @@ impl HostTarget<'_> {
         self.start
     }
 
-    /// Returns the number of bytes.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Returns true if there are no bytes.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
+    len_methods!("bytes", self => self.len);
 }
 
 /// The bytes that a queue delivers to a target.

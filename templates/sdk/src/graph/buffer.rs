@@ -37,10 +37,11 @@ pub(super) unsafe fn check(buffer: *const TF_Buffer) -> Result<()> {
     let length = unsafe { buffer.read() }.length;
     match isize::try_from(length) {
         Ok(_) => Ok(()),
-        Err(_) => Err(Error::internal(format!(
+        Err(_) => fail!(
+            internal,
             "TensorFlow passed a buffer of {length} bytes, expected at most {}",
             isize::MAX
-        ))),
+        ),
     }
 }
 

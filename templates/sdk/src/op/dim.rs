@@ -58,9 +58,10 @@ impl Dim {
     /// Returns an error if both sizes are known and differ.
     pub fn merge(self, other: Self) -> Result<Self> {
         match (self.size, other.size) {
-            (Some(left), Some(right)) if left != right => Err(Error::invalid_argument(format!(
+            (Some(left), Some(right)) if left != right => fail!(
+                invalid_argument,
                 "dimensions must be equal, but are {left} and {right}"
-            ))),
+            ),
             (None, Some(_)) => Ok(other),
             (None, None) if self.origin.is_none() => Ok(other),
             _ => Ok(self),
@@ -73,9 +74,10 @@ impl Dim {
     /// Returns an error if it has another size.
     pub fn with_size(self, size: u64) -> Result<Self> {
         match self.size {
-            Some(found) if found != size => Err(Error::invalid_argument(format!(
+            Some(found) if found != size => fail!(
+                invalid_argument,
                 "the dimension must be {size}, but is {found}"
-            ))),
+            ),
             Some(_) => Ok(self),
             None => Ok(Self::new(size)),
         }
@@ -111,9 +113,10 @@ impl Dim {
         };
         match size.checked_rem(divisor) {
             Some(0) => Ok(Self::new(size / divisor)),
-            _ => Err(Error::invalid_argument(format!(
+            _ => fail!(
+                invalid_argument,
                 "a dimension of {size} is no multiple of {divisor}"
-            ))),
+            ),
         }
     }
 

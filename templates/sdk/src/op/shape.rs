@@ -150,9 +150,10 @@ impl Shape {
         is_valid: impl Fn(usize) -> bool,
     ) -> Result<Self> {
         match self.rank() {
-            Some(found) if !is_valid(found) => Err(Error::invalid_argument(format!(
+            Some(found) if !is_valid(found) => fail!(
+                invalid_argument,
                 "shape {self} has rank {found}, expected {text}"
-            ))),
+            ),
             _ => Ok(self),
         }
     }

@@ -1,16 +1,15 @@
 //! Answers of the two Python programs. The second one runs a plugin's code, so nothing in it is trusted to be printable.
 
 use super::DoctorError;
-use crate::doctor::answer::{self, last_lines};
+use crate::doctor::answer::{self, Session, last_lines};
 use serde::Deserialize;
 use sp_data::demand::PluginTable;
-use sp_system::child::End;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
 const SURVEY: &str = include_str!("survey.py");
-const SESSION: &str = include_str!("session.py");
+const SESSION: &str = concat!(include_str!("../stages.py"), include_str!("session.py"));
 
 /// A Python, its JAX and the modules of plugins.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -77,16 +76,8 @@ pub struct JaxCounts {
     pub platform: Option<String>,
 }
 
-/// A session: its facts, the end of its process and its output.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JaxSession {
-    /// The facts.
-    pub counts: JaxCounts,
-    /// The end of its process.
-    pub end: End,
-    /// Its stderr.
-    pub stderr: String,
-}
+/// A session of JAX.
+pub type JaxSession = Session<JaxCounts>;
 
 impl JaxSession {
     /// Returns the reason why the session ended in a stage from `first` to `last`, or `None` if it passed them or did not reach them.
@@ -113,11 +104,5 @@ pub fn survey(python: &Path, limit: Duration) -> Result<JaxSurvey, DoctorError> 
 /// # Errors
 /// Returns an error if the program does not start.
 pub fn session(python: &Path, module: &str, limit: Duration) -> Result<JaxSession, DoctorError> {
-    let finished = answer::start(python, SESSION, &[module], limit)?;
-    let parsed = finished.answer.as_deref().map(serde_json::from_slice);
-    Ok(JaxSession {
-        counts: parsed.ok().and_then(Result::ok).unwrap_or_default(),
-        end: finished.end,
-        stderr: finished.stderr,
-    })
+    answer::run_session(python, SESSION, &[module], limit)
 }

@@ -6,7 +6,7 @@
 mod answer;
 mod steps;
 
-use super::{DoctorError, DoctorReport, Step, StepKind, file, program};
+use super::{DoctorError, DoctorReport, Step, file, program};
 use answer::{JaxSession, JaxStage, JaxSurvey};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -71,9 +71,4 @@ fn diagnose_module(
     ]);
     let found = found.into_iter().map(|step: Step| step.for_plugin(module));
     report.steps.extend(found);
-}
-
-/// Returns the step of something that an earlier failure prevents.
-fn not_reached(kind: StepKind) -> Step {
-    Step::unknown(kind, "not reached: an earlier step failed", "")
 }

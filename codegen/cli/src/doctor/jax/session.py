@@ -1,30 +1,15 @@
 """Imports JAX, initializes one plugin or those that JAX finds, and counts devices.
 
 Arguments: the file for the answer, which is JSON; the module of the plugin, or nothing for all of them.
-The answer is written at each stage, so that it has the last one if the process ends in it.
+`stages.py` comes before this program.
 """
 
 import importlib
-import json
 import os
-import sys
 
-FILE, MODULE = sys.argv[1:3]
-LONGEST = 4000
+MODULE = sys.argv[2]
 MOST_SLOTS = 1000
-answer = {"stage": "", "error": None, "registered": None, "library": None, "table": None, "devices": {}}
-
-
-def save():
-    with open(FILE + ".new", "w") as file:
-        json.dump(answer, file)
-    os.replace(FILE + ".new", FILE)
-
-
-def enter(stage):
-    answer["stage"] = stage
-    save()
-    os.write(2, ("\nsp-gen doctor: stage %s\n" % stage).encode())
+answer.update({"registered": None, "library": None, "table": None, "devices": {}})
 
 
 def read_table(path):
@@ -88,10 +73,4 @@ def run():
     enter("done")
 
 
-try:
-    run()
-except BaseException as error:  # a plugin may raise anything, and SystemExit is a finding too
-    answer["error"] = "%s: %s" % (type(error).__name__, str(error)[:LONGEST])
-    save()
-# Not through the interpreter's shutdown: what a plugin does there is not asked.
-os._exit(0)
+finish(run)

@@ -1,7 +1,7 @@
 //! The steps that the survey and the sessions decide.
 
 use super::answer::{JaxSession, JaxStage, JaxSurvey};
-use super::not_reached;
+use crate::doctor::session::not_reached;
 use crate::doctor::session::{advice_of_loader, by_type};
 use crate::doctor::{ByType, Step, StepKind};
 use sp_data::demand::{self, Demand};

@@ -4,123 +4,53 @@ use sp_diff::Surface;
 use sp_ir::{Function, Item, Param, Scope, Side, Signature, Transfer, Type};
 
 use super::scene::{
-    Edit, Random, breaking, callback, compatible, function, int, loc, pick_field, pointer,
-    reversed, select_items, stated, structure,
+    Edit, Random, callback, function, int, loc, pick_field, pointer, select_items, stated,
+    structure,
 };
 
-pub const EDITS: &[Edit] = &[
-    compatible("a function added", "function_added", added),
-    reversed(breaking("a function removed", "function_removed", added)),
-    breaking("a first parameter", "parameter_added", |side, random| {
-        called(side, random, |it| {
-            it.params
-                .insert(0, Param::new("edited", pointer(Type::Void)))
-        })
-    }),
-    breaking("a last parameter", "parameter_added", |side, random| {
-        called(side, random, |it| {
-            it.params.push(Param::new("edited", int(32)))
-        })
-    }),
-    breaking("a parameter less", "parameter_removed", |side, random| {
-        called(side, random, |it| drop(it.params.remove(0)))
-    }),
-    breaking("parameters swapped", "parameter_moved", |side, random| {
-        called(side, random, |it| it.params.swap(0, 1))
-    }),
-    breaking(
-        "a parameter retyped",
-        "parameter_retyped",
-        |side, random| {
-            called(side, random, |it| {
-                it.params[0].ty = Type::Float { bits: 32 }
-            })
-        },
-    ),
-    compatible(
-        "a parameter renamed",
-        "parameter_renamed",
-        |side, random| called(side, random, |it| it.params[0].name += "_edited"),
-    ),
-    compatible(
-        "a parameter made const",
-        "constness_changed",
-        |side, random| called(side, random, constness),
-    ),
-    breaking("another return type", "return_retyped", |side, random| {
-        called(side, random, |it| it.ret = Type::Float { bits: 32 })
-    }),
-    breaking(
-        "another calling convention",
-        "calling_convention_changed",
-        |side, random| called(side, random, |it| it.convention = Some("ms_abi".into())),
-    ),
-    breaking(
-        "a slot with another calling convention",
-        "callback_signature_changed",
-        |side, random| slot(side, random, |it| it.convention = Some("vectorcall".into())),
-    ),
-    breaking(
-        "a slot with a parameter more",
-        "callback_signature_changed",
-        |side, random| {
-            slot(side, random, |it| {
-                it.params.insert(0, Param::new("edited", int(32)))
-            })
-        },
-    ),
-    breaking(
-        "a slot with a parameter less",
-        "callback_signature_changed",
-        |side, random| slot(side, random, |it| drop(it.params.remove(0))),
-    ),
-    breaking(
-        "a slot that returns something else",
-        "callback_signature_changed",
-        |side, random| slot(side, random, |it| it.ret = Type::Float { bits: 64 }),
-    ),
-    breaking(
-        "a callback with another parameter",
-        "callback_signature_changed",
-        typedef,
-    ),
-    breaking(
-        "a function made inline",
-        "function_inlined",
-        |side, random| made(side, random, |it| it.inline = true),
-    ),
-    reversed(compatible(
-        "an inline function exported",
-        "function_outlined",
-        |side, random| made(side, random, |it| it.inline = true),
-    )),
-    breaking(
-        "the other side defines it",
-        "exporter_changed",
-        |side, random| made(side, random, |it| it.exported_by = stated(Side::Plugin)),
-    ),
-    breaking("another symbol", "symbol_renamed", |side, random| {
-        made(side, random, |it| it.symbol += "_v2")
-    }),
-    breaking(
-        "another ownership transfer",
-        "transfer_changed",
-        |side, random| {
-            fact(side, random, |it| match &mut it.params[0].transfer {
-                Some(stated) if stated.value == Transfer::None => stated.value = Transfer::Full,
-                Some(stated) => stated.value = Transfer::None,
-                None => {}
-            })
-        },
-    ),
-    breaking("stored, not only used", "scope_changed", |side, random| {
-        fact(side, random, |it| match &mut it.params[0].scope {
-            Some(stated) if stated.value == Scope::Call => stated.value = Scope::Stored,
-            Some(stated) => stated.value = Scope::Call,
-            None => {}
-        })
-    }),
-];
+edits! {
+    compatible "a function added", function_added: added;
+    reversed of breaking "a function removed", function_removed: added;
+    breaking "a first parameter", parameter_added:
+        called(|it| it.params.insert(0, Param::new("edited", pointer(Type::Void))));
+    breaking "a last parameter", parameter_added:
+        called(|it| it.params.push(Param::new("edited", int(32))));
+    breaking "a parameter less", parameter_removed: called(|it| drop(it.params.remove(0)));
+    breaking "parameters swapped", parameter_moved: called(|it| it.params.swap(0, 1));
+    breaking "a parameter retyped", parameter_retyped:
+        called(|it| it.params[0].ty = Type::Float { bits: 32 });
+    compatible "a parameter renamed", parameter_renamed:
+        called(|it| it.params[0].name += "_edited");
+    compatible "a parameter made const", constness_changed: called(constness);
+    breaking "another return type", return_retyped: called(|it| it.ret = Type::Float { bits: 32 });
+    breaking "another calling convention", calling_convention_changed:
+        called(|it| it.convention = Some("ms_abi".into()));
+    breaking "a slot with another calling convention", callback_signature_changed:
+        slot(|it| it.convention = Some("vectorcall".into()));
+    breaking "a slot with a parameter more", callback_signature_changed:
+        slot(|it| it.params.insert(0, Param::new("edited", int(32))));
+    breaking "a slot with a parameter less", callback_signature_changed:
+        slot(|it| drop(it.params.remove(0)));
+    breaking "a slot that returns something else", callback_signature_changed:
+        slot(|it| it.ret = Type::Float { bits: 64 });
+    breaking "a callback with another parameter", callback_signature_changed: typedef;
+    breaking "a function made inline", function_inlined: made(|it| it.inline = true);
+    reversed of compatible "an inline function exported", function_outlined:
+        made(|it| it.inline = true);
+    breaking "the other side defines it", exporter_changed:
+        made(|it| it.exported_by = stated(Side::Plugin));
+    breaking "another symbol", symbol_renamed: made(|it| it.symbol += "_v2");
+    breaking "another ownership transfer", transfer_changed: fact(|it| match &mut it.params[0].transfer {
+        Some(stated) if stated.value == Transfer::None => stated.value = Transfer::Full,
+        Some(stated) => stated.value = Transfer::None,
+        None => {}
+    });
+    breaking "stored, not only used", scope_changed: fact(|it| match &mut it.params[0].scope {
+        Some(stated) if stated.value == Scope::Call => stated.value = Scope::Stored,
+        Some(stated) => stated.value = Scope::Call,
+        None => {}
+    });
+}
 
 fn added(side: &mut Surface, random: &mut Random) -> Option<String> {
     let api = random.below(side.apis.len());

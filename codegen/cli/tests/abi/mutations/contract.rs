@@ -3,68 +3,38 @@
 use sp_diff::Surface;
 use sp_ir::{Direction, Field, Presence, Receiver, Side, Stated, Struct};
 
-use super::scene::{
-    Edit, Random, breaking, compatible, pick_field, pick_struct, reversed, stated, structure,
-};
+use super::scene::{Edit, Random, pick_field, pick_struct, stated, structure};
 
-pub const EDITS: &[Edit] = &[
-    breaking(
-        "a struct set by the other side",
-        "filler_changed",
-        |side, random| changed(side, random, |item| turned(item.filled_by.as_mut()?)),
-    ),
-    breaking(
-        "a member set by the other side",
-        "filler_changed",
-        |side, random| member(side, random, |field| turned(field.filled_by.as_mut()?)),
-    ),
-    breaking(
-        "a member with another direction",
-        "direction_changed",
-        |side, random| {
-            member(side, random, |field| {
-                let stated_value = field.direction.as_mut();
-                let stated_value = stated_value.filter(|_| field.filled_by.is_none())?;
-                stated_value.value = if stated_value.value == Direction::InOut {
-                    Direction::Out
-                } else {
-                    Direction::InOut
-                };
-                Some(())
-            })
-        },
-    ),
-    breaking(
-        "an optional member required",
-        "presence_tightened",
-        required,
-    ),
-    reversed(compatible(
-        "a required member optional",
-        "presence_relaxed",
-        required,
-    )),
-    compatible(
-        "another default return value",
-        "default_return_changed",
-        |side, random| {
-            member(side, random, |field| {
-                field.default_return.as_mut()?.value += " + 1";
-                Some(())
-            })
-        },
-    ),
-    compatible("another receiver", "receiver_changed", |side, random| {
-        changed(side, random, |item| {
-            let found = item.receiver.as_ref()?.value.clone();
-            item.receiver = stated(Receiver {
-                field: "edited".into(),
-                ..found
-            });
-            Some(())
-        })
-    }),
-];
+edits! {
+    breaking "a struct set by the other side", filler_changed:
+        changed(|item| turned(item.filled_by.as_mut()?));
+    breaking "a member set by the other side", filler_changed:
+        member(|field| turned(field.filled_by.as_mut()?));
+    breaking "a member with another direction", direction_changed: member(|field| {
+        let stated_value = field.direction.as_mut();
+        let stated_value = stated_value.filter(|_| field.filled_by.is_none())?;
+        stated_value.value = if stated_value.value == Direction::InOut {
+            Direction::Out
+        } else {
+            Direction::InOut
+        };
+        Some(())
+    });
+    breaking "an optional member required", presence_tightened: required;
+    reversed of compatible "a required member optional", presence_relaxed: required;
+    compatible "another default return value", default_return_changed: member(|field| {
+        field.default_return.as_mut()?.value += " + 1";
+        Some(())
+    });
+    compatible "another receiver", receiver_changed: changed(|item| {
+        let found = item.receiver.as_ref()?.value.clone();
+        item.receiver = stated(Receiver {
+            field: "edited".into(),
+            ..found
+        });
+        Some(())
+    });
+}
 
 fn turned(stated_value: &mut Stated<Side>) -> Option<()> {
     stated_value.value = if stated_value.value == Side::Core {

@@ -1,13 +1,15 @@
 //! Tests with edits of a release's snapshot at random locations. Each kind of edit has a finding of its rule, with its
 //! verdict. An edit that affects neither binaries nor compilation has no finding.
 
+#[macro_use]
+mod scene;
+
 mod calls;
 mod contract;
 mod exports;
 mod harmless;
 mod names;
 mod records;
-mod scene;
 mod values;
 
 use crate::releases;

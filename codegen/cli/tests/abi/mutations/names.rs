@@ -3,45 +3,24 @@
 use sp_diff::Surface;
 use sp_ir::{Alias, Api, Handle, Item, Type};
 
-use super::scene::{Edit, Random, breaking, compatible, int, loc, reversed, select_items};
+use super::scene::{Edit, Random, int, loc, select_items};
 
-pub const EDITS: &[Edit] = &[
-    compatible("a type added", "type_added", typed),
-    reversed(compatible("a type removed", "type_removed", typed)),
-    compatible("a type renamed everywhere", "type_renamed", renamed),
-    breaking("a handle made a number", "kind_changed", |side, random| {
-        handle(side, random, |_| Item::Alias(Alias::new(int(32), loc())))
-    }),
-    breaking(
-        "a handle made a pointer, or none",
-        "handle_retyped",
-        |side, random| {
-            handle(side, random, |one| {
-                Item::Handle(Handle {
-                    pointer: !one.pointer,
-                    ..one
-                })
-            })
-        },
-    ),
-    breaking("a typedef of another type", "alias_retyped", aliased),
-    reversed(compatible("an API added", "api_added", withdrawn)),
-    breaking("an API removed", "api_removed", withdrawn),
-    compatible("a version moved", "version_changed", |side, random| {
-        let api = versioned(side, random)?;
-        api.version = Some("99.0.0".into());
-        Some(api.name.clone())
-    }),
-    compatible(
-        "a version left behind",
-        "version_unbumped",
-        |side, random| {
-            let api = versioned(side, random)?;
-            api.items.insert("Edited".into(), opaque());
-            Some(api.name.clone())
-        },
-    ),
-];
+edits! {
+    compatible "a type added", type_added: typed;
+    reversed of compatible "a type removed", type_removed: typed;
+    compatible "a type renamed everywhere", type_renamed: renamed;
+    breaking "a handle made a number", kind_changed:
+        handle(|_| Item::Alias(Alias::new(int(32), loc())));
+    breaking "a handle made a pointer, or none", handle_retyped:
+        handle(|one| Item::Handle(Handle { pointer: !one.pointer, ..one }));
+    breaking "a typedef of another type", alias_retyped: aliased;
+    reversed of compatible "an API added", api_added: withdrawn;
+    breaking "an API removed", api_removed: withdrawn;
+    compatible "a version moved", version_changed:
+        versioned(|api| api.version = Some("99.0.0".into()));
+    compatible "a version left behind", version_unbumped:
+        versioned(|api| drop(api.items.insert("Edited".into(), opaque())));
+}
 
 fn opaque() -> Item {
     Item::Handle(Handle::new(false, loc()))
@@ -112,9 +91,11 @@ fn withdrawn(side: &mut Surface, random: &mut Random) -> Option<String> {
     Some(side.apis.remove(api).name)
 }
 
-fn versioned<'s>(side: &'s mut Surface, random: &mut Random) -> Option<&'s mut Api> {
+fn versioned(side: &mut Surface, random: &mut Random, to: fn(&mut Api)) -> Option<String> {
     let all: Vec<usize> = (0..side.apis.len())
         .filter(|api| side.apis[*api].version.is_some())
         .collect();
-    random.pick(all).map(|api| &mut side.apis[api])
+    let api = &mut side.apis[random.pick(all)?];
+    to(api);
+    Some(api.name.clone())
 }

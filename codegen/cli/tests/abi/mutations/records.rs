@@ -4,159 +4,52 @@ use sp_diff::Surface;
 use sp_ir::{Field, Item, Layout, Struct, Type};
 
 use super::scene::{
-    Edit, Random, breaking, compatible, field, function_pointer, int, is_used_by_value, loc,
-    on_other_target, pick_field, pick_struct, pointer, reversed, select_items, stated, structure,
-    union,
+    Edit, Random, field, function_pointer, int, is_used_by_value, loc, pick_field, pick_struct,
+    pointer, select_items, stated, structure, union,
 };
 
-pub const EDITS: &[Edit] = &[
-    breaking("a slot inserted", "field_inserted", |side, random| {
-        inserted(side, random, function_pointer(), 8)
-    }),
-    breaking("a number inserted", "field_inserted", |side, random| {
-        inserted(side, random, int(64), 8)
-    }),
-    breaking("a struct inserted", "field_inserted", |side, random| {
-        inserted(side, random, pointer(Type::Void), 24)
-    }),
-    compatible("a slot appended", "field_appended", |side, random| {
-        appended(side, random, function_pointer(), true)
-    }),
-    compatible("a number appended", "field_appended", |side, random| {
-        appended(side, random, int(64), true)
-    }),
-    breaking(
-        "a slot appended outside of the size",
-        "struct_size_outdated",
-        |side, random| appended(side, random, function_pointer(), false),
-    ),
-    breaking(
-        "a required slot appended",
-        "required_field_appended",
-        required,
-    ),
-    breaking("padding filled", "padding_filled", padded),
-    breaking(
-        "a member in between removed",
-        "field_removed",
-        |side, random| removed(side, random, false),
-    ),
-    breaking(
-        "the last member removed",
-        "field_removed",
-        |side, random| removed(side, random, true),
-    ),
-    breaking("two members swapped", "field_moved", swapped),
-    breaking("members moved for no reason", "field_moved", shifted),
-    compatible("a member renamed", "field_renamed", |side, random| {
-        renamed(side, random, false)
-    }),
-    breaking("a slot replaced", "field_replaced", |side, random| {
-        renamed(side, random, true)
-    }),
-    breaking(
-        "a number made a fraction",
-        "field_retyped",
-        |side, random| {
-            retyped(
-                side,
-                random,
-                |ty| matches!(ty, Type::Int { bits: 64, .. }),
-                Type::Float { bits: 64 },
-            )
-        },
-    ),
-    breaking(
-        "a pointer made a number",
-        "field_retyped",
-        |side, random| {
-            retyped(
-                side,
-                random,
-                |ty| matches!(ty, Type::Pointer { .. }),
-                int(64),
-            )
-        },
-    ),
-    breaking("a sign changed", "field_retyped", |side, random| {
-        let unsigned = Type::int(64, false);
-        retyped(side, random, |ty| *ty == int(64), unsigned)
-    }),
-    compatible("const taken or given", "constness_changed", constness),
-    compatible(
-        "a free pointer made a name's",
-        "type_respelled",
-        |side, random| {
-            retyped(
-                side,
-                random,
-                |ty| *ty == pointer(Type::Void),
-                pointer(Type::Named("TF_Status".into())),
-            )
-        },
-    ),
-    compatible("members put into a struct", "fields_grouped", grouped),
-    breaking(
-        "a struct without a size grown",
-        "unsized_struct_grown",
-        grown,
-    ),
-    breaking(
-        "a struct in arrays grown",
-        "embedded_struct_grown",
-        held_grown,
-    ),
-    breaking(
-        "a struct packed otherwise",
-        "struct_resized",
-        |side, random| {
-            laid(side, random, |layout| Layout {
-                size: layout.size + 8,
-                ..layout
-            })
-        },
-    ),
-    breaking(
-        "a struct aligned otherwise",
-        "struct_realigned",
-        |side, random| {
-            laid(side, random, |layout| Layout {
-                align: layout.align * 2,
-                ..layout
-            })
-        },
-    ),
-    breaking("a size shrunk", "struct_size_shrunk", shrunk),
-    reversed(compatible(
-        "a size that was short",
-        "struct_size_corrected",
-        shrunk,
-    )),
-    compatible("a size renamed", "struct_size_renamed", |side, random| {
-        sized(side, random, |item| {
-            item.struct_size.as_mut().unwrap().symbol += "_2"
-        })
-    }),
-    compatible("a size dropped", "struct_size_dropped", |side, random| {
-        sized(side, random, |item| item.struct_size = None)
-    }),
-    reversed(compatible(
-        "no size before",
-        "struct_size_added",
-        |side, random| sized(side, random, |item| item.struct_size = None),
-    )),
-    compatible("a union's member added", "union_member_added", member_added),
-    reversed(breaking(
-        "a union's member removed",
-        "union_member_removed",
-        member_added,
-    )),
-    on_other_target(breaking(
-        "a member moved on 32-bit only",
-        "field_moved",
-        narrow,
-    )),
-];
+edits! {
+    breaking "a slot inserted", field_inserted: inserted(function_pointer(), 8);
+    breaking "a number inserted", field_inserted: inserted(int(64), 8);
+    breaking "a struct inserted", field_inserted: inserted(pointer(Type::Void), 24);
+    compatible "a slot appended", field_appended: appended(function_pointer(), true);
+    compatible "a number appended", field_appended: appended(int(64), true);
+    breaking "a slot appended outside of the size", struct_size_outdated:
+        appended(function_pointer(), false);
+    breaking "a required slot appended", required_field_appended: required;
+    breaking "padding filled", padding_filled: padded;
+    breaking "a member in between removed", field_removed: removed(false);
+    breaking "the last member removed", field_removed: removed(true);
+    breaking "two members swapped", field_moved: swapped;
+    breaking "members moved for no reason", field_moved: shifted;
+    compatible "a member renamed", field_renamed: renamed(false);
+    breaking "a slot replaced", field_replaced: renamed(true);
+    breaking "a number made a fraction", field_retyped:
+        retyped(|ty| matches!(ty, Type::Int { bits: 64,.. }), Type::Float { bits: 64 });
+    breaking "a pointer made a number", field_retyped:
+        retyped(|ty| matches!(ty, Type::Pointer {.. }), int(64));
+    breaking "a sign changed", field_retyped: retyped(|ty| *ty == int(64), Type::int(64, false));
+    compatible "const taken or given", constness_changed: constness;
+    compatible "a free pointer made a name's", type_respelled:
+        retyped(|ty| *ty == pointer(Type::Void), pointer(Type::Named("TF_Status".into())));
+    compatible "members put into a struct", fields_grouped: grouped;
+    breaking "a struct without a size grown", unsized_struct_grown: grown;
+    breaking "a struct in arrays grown", embedded_struct_grown: held_grown;
+    breaking "a struct packed otherwise", struct_resized:
+        laid(|layout| Layout { size: layout.size + 8,..layout });
+    breaking "a struct aligned otherwise", struct_realigned:
+        laid(|layout| Layout { align: layout.align * 2,..layout });
+    breaking "a size shrunk", struct_size_shrunk: shrunk;
+    reversed of compatible "a size that was short", struct_size_corrected: shrunk;
+    compatible "a size renamed", struct_size_renamed:
+        sized(|item| item.struct_size.as_mut().unwrap().symbol += "_2");
+    compatible "a size dropped", struct_size_dropped: sized(|item| item.struct_size = None);
+    reversed of compatible "no size before", struct_size_added:
+        sized(|item| item.struct_size = None);
+    compatible "a union's member added", union_member_added: member_added;
+    reversed of breaking "a union's member removed", union_member_removed: member_added;
+    on_other_target of breaking "a member moved on 32-bit only", field_moved: narrow;
+}
 
 /// Picks a struct that follows the `struct_size` protocol and is not used by value.
 fn protocol_struct(side: &Surface, random: &mut Random) -> Option<(usize, String)> {

@@ -69,6 +69,20 @@ pub const fn on_other_target(edit: Edit) -> Edit {
     }
 }
 
+/// Defines the edits of a file: `kind "description", rule: function`. A function that takes more than the side and the numbers is
+/// followed by the other arguments.
+macro_rules! edits {
+    ($($kind:ident $(of $inner:ident)? $name:literal, $rule:ident: $make:ident $(($($argument:expr),*))?;)*) => {
+        pub const EDITS: &[Edit] = &[
+            $(edits!(@edit $kind $($inner)? ($name, stringify!($rule), edits!(@make $make $(($($argument),*))?)))),*
+        ];
+    };
+    (@edit $kind:ident $arguments:tt) => { super::scene::$kind $arguments };
+    (@edit $outer:ident $kind:ident $arguments:tt) => { super::scene::$outer(super::scene::$kind $arguments) };
+    (@make $make:ident) => { $make };
+    (@make $make:ident ($($argument:expr),*)) => { |side, random| $make(side, random, $($argument),*) };
+}
+
 /// The function of an edit.
 pub type Make = fn(&mut Surface, &mut Random) -> Option<String>;
 

@@ -3,101 +3,54 @@
 use sp_diff::Surface;
 use sp_ir::{Constant, Enum, Item, Type, Value, Variant};
 
-use super::scene::{
-    Edit, Random, any_api, breaking, compatible, enumeration, loc, reversed, select_items,
-};
+use super::scene::{Edit, Random, any_api, enumeration, loc, select_items};
 
-pub const EDITS: &[Edit] = &[
-    compatible("an enumerator added", "variant_added", |side, random| {
-        edit_enum(side, random, |item| {
-            let value = item
-                .variants
-                .iter()
-                .map(|variant| variant.value)
-                .max()
-                .unwrap()
-                + 1;
-            item.variants.push(Variant {
+edits! {
+    compatible "an enumerator added", variant_added: edit_enum(|item| {
+        let value = item
+            .variants
+            .iter()
+            .map(|variant| variant.value)
+            .max()
+            .unwrap()
+            + 1;
+        item.variants.push(Variant {
+            name: "EDITED".into(),
+            value,
+        });
+    });
+    reversed of breaking "an enumerator removed", variant_removed:
+        edit_enum(|item| item.variants.push(Variant { name: "EDITED".into(), value: 9_999 }));
+    compatible "an enumerator renamed", variant_renamed:
+        edit_enum(|item| item.variants[0].name += "_EDITED");
+    breaking "an enumerator with another number", variant_revalued:
+        edit_enum(|item| item.variants.last_mut().unwrap().value += 1_000);
+    breaking "an enumerator inserted", variant_inserted: edit_enum(|item| {
+        let index = item.variants.len() / 2;
+        let value = item.variants[index].value;
+        item.variants
+            .iter_mut()
+            .filter(|variant| variant.value >= value)
+            .for_each(|variant| variant.value += 1);
+        item.variants.insert(
+            index,
+            Variant {
                 name: "EDITED".into(),
                 value,
-            });
-        })
-    }),
-    reversed(breaking(
-        "an enumerator removed",
-        "variant_removed",
-        |side, random| {
-            edit_enum(side, random, |item| {
-                item.variants.push(Variant {
-                    name: "EDITED".into(),
-                    value: 9_999,
-                })
-            })
-        },
-    )),
-    compatible(
-        "an enumerator renamed",
-        "variant_renamed",
-        |side, random| edit_enum(side, random, |item| item.variants[0].name += "_EDITED"),
-    ),
-    breaking(
-        "an enumerator with another number",
-        "variant_revalued",
-        |side, random| {
-            edit_enum(side, random, |item| {
-                item.variants.last_mut().unwrap().value += 1_000
-            })
-        },
-    ),
-    breaking(
-        "an enumerator inserted",
-        "variant_inserted",
-        |side, random| {
-            edit_enum(side, random, |item| {
-                let index = item.variants.len() / 2;
-                let value = item.variants[index].value;
-                item.variants
-                    .iter_mut()
-                    .filter(|variant| variant.value >= value)
-                    .for_each(|variant| variant.value += 1);
-                item.variants.insert(
-                    index,
-                    Variant {
-                        name: "EDITED".into(),
-                        value,
-                    },
-                );
-            })
-        },
-    ),
-    breaking(
-        "an enumeration with a wider integer type",
-        "enum_retyped",
-        |side, random| edit_enum(side, random, |item| item.repr = Type::int(64, true)),
-    ),
-    breaking(
-        "an enumeration with another signedness",
-        "enum_retyped",
-        |side, random| {
-            edit_enum(side, random, |item| {
-                if let Type::Int { signed, .. } = &mut item.repr {
-                    *signed = !*signed;
-                }
-            })
-        },
-    ),
-    compatible("a constant added", "const_added", add_constant),
-    reversed(compatible(
-        "a constant removed",
-        "const_removed",
-        add_constant,
-    )),
-    compatible(
-        "a constant with another value",
-        "const_changed",
-        edit_constant,
-    ),
-];
+            },
+        );
+    });
+    breaking "an enumeration with a wider integer type", enum_retyped:
+        edit_enum(|item| item.repr = Type::int(64, true));
+    breaking "an enumeration with another signedness", enum_retyped: edit_enum(|item| {
+        if let Type::Int { signed, .. } = &mut item.repr {
+            *signed = !*signed;
+        }
+    });
+    compatible "a constant added", const_added: add_constant;
+    reversed of compatible "a constant removed", const_removed: add_constant;
+    compatible "a constant with another value", const_changed: edit_constant;
+}
 
 /// Edits an enumeration with consecutive numbers, without macros of the same names.
 fn edit_enum(side: &mut Surface, random: &mut Random, edit: fn(&mut Enum)) -> Option<String> {

@@ -54,6 +54,13 @@ pub(super) struct NoteWriter<'a> {
     pub mistakes: Vec<Mistake>,
 }
 
+/// Adds those facts of an item for which its note has a value.
+macro_rules! add_facts {
+    ($self:ident, $item:ident, $note:ident, $key:ident, $basis:ident: $($fact:ident),*) => {
+        $($self.fact(&mut $item.$fact, &$note.$fact, $basis, &format!("{}.{}", $key, stringify!($fact)));)*
+    };
+}
+
 impl NoteWriter<'_> {
     /// Returns true if a note applies to the release.
     fn applies(&self, releases: Option<ReleaseRange>) -> bool {
@@ -180,25 +187,9 @@ impl NoteWriter<'_> {
 
     fn structure(&mut self, name: &str, item: &mut Struct, note: &ItemNote, key: &str) {
         let basis = Basis::new(&note.evidence, note.overrides);
-        self.fact(
-            &mut item.filled_by,
-            &note.filled_by,
-            basis,
-            &format!("{key}.filled_by"),
-        );
+        add_facts!(self, item, note, key, basis: filled_by);
         let plain = basis.without_overrides();
-        self.fact(
-            &mut item.receiver,
-            &note.receiver,
-            plain,
-            &format!("{key}.receiver"),
-        );
-        self.fact(
-            &mut item.author_trait,
-            &note.author_trait,
-            plain,
-            &format!("{key}.author_trait"),
-        );
+        add_facts!(self, item, note, key, plain: receiver, author_trait);
         for presence in &note.presence {
             self.presence(name, item, presence, key);
         }
@@ -235,25 +226,9 @@ impl NoteWriter<'_> {
             return;
         }
         let basis = Basis::new(&note.evidence, note.overrides).within(outer);
-        self.fact(
-            &mut item.filled_by,
-            &note.filled_by,
-            basis,
-            &format!("{key}.filled_by"),
-        );
-        self.fact(
-            &mut item.direction,
-            &note.direction,
-            basis,
-            &format!("{key}.direction"),
-        );
+        add_facts!(self, item, note, key, basis: filled_by, direction);
         let plain = basis.without_overrides();
-        self.fact(
-            &mut item.default_return,
-            &note.default_return,
-            plain,
-            &format!("{key}.default_return"),
-        );
+        add_facts!(self, item, note, key, plain: default_return);
         match &mut item.ty {
             Type::Function(signature) => {
                 self.params(name, &mut signature.params, &note.params, plain, key);
@@ -281,24 +256,7 @@ impl NoteWriter<'_> {
                 continue;
             }
             let basis = Basis::new(&note.evidence, note.overrides).within(outer);
-            self.fact(
-                &mut found.direction,
-                &note.direction,
-                basis,
-                &format!("{key}.direction"),
-            );
-            self.fact(
-                &mut found.transfer,
-                &note.transfer,
-                basis,
-                &format!("{key}.transfer"),
-            );
-            self.fact(
-                &mut found.scope,
-                &note.scope,
-                basis,
-                &format!("{key}.scope"),
-            );
+            add_facts!(self, found, note, key, basis: direction, transfer, scope);
         }
     }
 

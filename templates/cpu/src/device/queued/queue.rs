@@ -265,8 +265,6 @@ impl Queue<CpuAccelerator> for WorkQueue {
         // SAFETY: only the command below uses the value, and the queue's thread runs its commands in order.
         let source = unsafe { source.for_command() };
         let target = target.clone();
-        // SAFETY: the copy is a command of this queue.
-        let source = unsafe { source.for_command() };
         self.launch(move || {
             // SAFETY: the source lives until the command has completed; queues order the uses of the region, which
             // has the same length.

@@ -1,52 +1,67 @@
-//! The gradient of batch normalization.
+//! The gradients of batch normalization.
 
 use super::super::elementwise::check_same;
+use super::super::image::DataFormat;
 use super::super::prelude::*;
 use super::{BatchNormFormat, check_vector};
 use crate::compute::nn::batch_norm::normalize_gradients;
-use sp_plugin::kernel::{Kernel, kernels};
 
-#[kernel(FusedBatchNormGradV3, T = [F16, Bf16, f32], U = [f32], ignore = [reserve_space_3])]
-fn fused_batch_norm_grad<T: Element + Precision<Compute = f32>>(
-    y_backprop: In<'_, T>,
-    x: In<'_, T>,
-    scale: In<'_, f32>,
-    reserve_space_1: In<'_, f32>,
-    reserve_space_2: In<'_, f32>,
-    x_backprop: Out<'_, T>,
-    scale_backprop: Out<'_, f32>,
-    offset_backprop: Out<'_, f32>,
-    reserve_space_4: Out<'_, f32>,
-    reserve_space_5: Out<'_, f32>,
-    epsilon: f32,
-    data_format: BatchNormFormat,
-    is_training: bool,
-) -> Result<()> {
-    let outputs = GradientOutputs {
-        x: x_backprop,
-        vectors: [scale_backprop, offset_backprop],
-        empty: [reserve_space_4, reserve_space_5],
+/// The versions of the gradient: `name: Op(types), format, outputs without elements`.
+macro_rules! gradients {
+    ($($name:ident: $op:ident($($types:tt)*), $format:ty, [$first:ident, $second:ident];)*) => {
+        $(
+            #[kernel($op, $($types)*)]
+            fn $name<T: Element + Precision<Compute = f32>>(
+                y_backprop: In<'_, T>,
+                x: In<'_, T>,
+                scale: In<'_, f32>,
+                reserve_space_1: In<'_, f32>,
+                reserve_space_2: In<'_, f32>,
+                x_backprop: Out<'_, T>,
+                scale_backprop: Out<'_, f32>,
+                offset_backprop: Out<'_, f32>,
+                $first: Out<'_, f32>,
+                $second: Out<'_, f32>,
+                epsilon: f32,
+                data_format: $format,
+                is_training: bool,
+            ) -> Result<()> {
+                let outputs = GradientOutputs {
+                    x: x_backprop,
+                    vectors: [scale_backprop, offset_backprop],
+                    empty: [$first, $second],
+                };
+                let vectors = [scale, reserve_space_1, reserve_space_2];
+                let mode = (epsilon, is_training);
+                outputs.write([y_backprop, x], vectors, mode, data_format.into())
+            }
+        )*
+
+        table! { $($name),* }
     };
-    let inputs = [scale, reserve_space_1, reserve_space_2];
-    outputs.write([y_backprop, x], inputs, (epsilon, is_training), data_format)
+}
+
+gradients! {
+    gradient_v1: FusedBatchNormGrad(T = [f32]), DataFormat, [reserve_space_3, reserve_space_4];
+    gradient_v2: FusedBatchNormGradV2(T = [F16, Bf16, f32], U = [f32]), DataFormat,
+        [reserve_space_3, reserve_space_4];
+    gradient_v3: FusedBatchNormGradV3(T = [F16, Bf16, f32], U = [f32], ignore = [reserve_space_3]),
+        BatchNormFormat, [reserve_space_4, reserve_space_5];
 }
 
 /// The outputs of a gradient.
-pub struct GradientOutputs<'a, T> {
+struct GradientOutputs<'a, T> {
     /// The gradient of the tensor.
-    pub x: Out<'a, T>,
+    x: Out<'a, T>,
     /// The gradients of scale and offset.
-    pub vectors: [Out<'a, f32>; 2],
+    vectors: [Out<'a, f32>; 2],
     /// The outputs without elements.
-    pub empty: [Out<'a, f32>; 2],
+    empty: [Out<'a, f32>; 2],
 }
 
 impl<T: Element + Precision<Compute = f32>> GradientOutputs<'_, T> {
     /// Writes the gradients of a tensor from those of its normalization. The vectors are scale, mean and variance.
-    ///
-    /// # Errors
-    /// Returns an error if a shape is wrong.
-    pub fn write(
+    fn write(
         self,
         [y_backprop, x]: [In<'_, T>; 2],
         [scale, mean, variance]: [In<'_, f32>; 3],
@@ -77,9 +92,4 @@ impl<T: Element + Precision<Compute = f32>> GradientOutputs<'_, T> {
         d_offset.copy_from_slice(&gradients.offset);
         Ok(())
     }
-}
-
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![fused_batch_norm_grad]
 }

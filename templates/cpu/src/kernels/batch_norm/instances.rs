@@ -3,13 +3,11 @@
 
 use super::super::prelude::*;
 use super::check_vector;
-use crate::compute::len;
 use crate::compute::map::update_each;
 use crate::compute::nn::activation::leaky_relu;
 use crate::compute::nn::batch_norm::{Channels, Moments, moments, normalize};
 use crate::compute::nn::relu::rectify;
 use crate::compute::parallel::for_each_row_chunk;
-use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
 
 /// Normalizes each row, and scales its elements.
 #[kernel(
@@ -29,8 +27,7 @@ fn layer_norm<T: Element + Precision<Compute = f32>>(
     epsilon: f32,
 ) -> Result<()> {
     let Some((depth, rows)) = x.dims().split_last() else {
-        let message = "x must have rows to normalize, but is a scalar";
-        return Err(Error::invalid_argument(message));
+        return invalid!("x must have rows to normalize, but is a scalar");
     };
     check_vector("scale", scale.dims(), *depth)?;
     check_vector("offset", offset.dims(), *depth)?;
@@ -230,7 +227,4 @@ impl Instances {
     }
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![layer_norm, instance_norm,]
-}
+table! { layer_norm, instance_norm }

@@ -7,11 +7,10 @@ use super::{BatchNormFormat, check_vector};
 use crate::compute::map::update;
 use crate::compute::nn::batch_norm::{Channels, moments, normalize};
 use crate::compute::nn::relu::rectify;
-use sp_plugin::kernel::{InList, Kernel, kernels};
 
 /// The function that is applied to a normalized tensor.
 #[derive(Clone, Copy, PartialEq, Eq, AttributeValue)]
-pub enum BatchNormActivation {
+enum BatchNormActivation {
     /// None.
     #[value("Identity")]
     Identity,
@@ -21,59 +20,74 @@ pub enum BatchNormActivation {
 }
 
 /// The attributes of a normalization.
-pub struct BatchNormalization {
+struct BatchNormalization {
     /// The number that is added to a variance.
-    pub epsilon: f32,
+    epsilon: f32,
     /// The weight of new moments in averages.
-    pub exponential_avg_factor: f32,
+    exponential_avg_factor: f32,
     /// The position of the channels.
-    pub data_format: BatchNormFormat,
+    data_format: BatchNormFormat,
     /// True if the moments are those of the tensor.
-    pub is_training: bool,
+    is_training: bool,
     /// The function that is applied to the result.
-    pub activation: BatchNormActivation,
+    activation: BatchNormActivation,
 }
 
 /// The vectors of a normalization: scale, offset, mean and variance.
-pub type ParameterInputs<'a> = [In<'a, f32>; 4];
+type ParameterInputs<'a> = [In<'a, f32>; 4];
 
 /// The outputs that have an element for each channel: mean and variance, and those that are reserved for the gradient.
-pub type MomentOutputs<'a> = [Out<'a, f32>; 4];
+type MomentOutputs<'a> = [Out<'a, f32>; 4];
 
-#[kernel(FusedBatchNormV3, T = [F16, Bf16, f32], U = [f32])]
-fn fused_batch_norm<T: Element + Precision<Compute = f32>>(
-    x: In<'_, T>,
-    scale: In<'_, f32>,
-    offset: In<'_, f32>,
-    mean: In<'_, f32>,
-    variance: In<'_, f32>,
-    y: Out<'_, T>,
-    batch_mean: Out<'_, f32>,
-    batch_variance: Out<'_, f32>,
-    reserve_space_1: Out<'_, f32>,
-    reserve_space_2: Out<'_, f32>,
-    reserve_space_3: Out<'_, f32>,
-    epsilon: f32,
-    exponential_avg_factor: f32,
-    data_format: BatchNormFormat,
-    is_training: bool,
-) -> Result<()> {
-    reserve_space_3.zeroed(&[])?;
-    let normalization = BatchNormalization {
-        epsilon,
-        exponential_avg_factor,
-        data_format,
-        is_training,
-        activation: BatchNormActivation::Identity,
+/// The versions of the op: `name: Op(types), format, output that nobody reads`.
+macro_rules! normalizations {
+    ($($name:ident: $op:ident($($types:tt)*), $format:ty $(, $unread:ident)?;)*) => {
+        $(
+            #[kernel($op, $($types)*)]
+            fn $name<T: Element + Precision<Compute = f32>>(
+                x: In<'_, T>,
+                scale: In<'_, f32>,
+                offset: In<'_, f32>,
+                mean: In<'_, f32>,
+                variance: In<'_, f32>,
+                y: Out<'_, T>,
+                batch_mean: Out<'_, f32>,
+                batch_variance: Out<'_, f32>,
+                reserve_space_1: Out<'_, f32>,
+                reserve_space_2: Out<'_, f32>,
+                $($unread: Out<'_, f32>,)?
+                epsilon: f32,
+                exponential_avg_factor: f32,
+                data_format: $format,
+                is_training: bool,
+            ) -> Result<()> {
+                $($unread.zeroed(&[])?;)?
+                let normalization = BatchNormalization {
+                    epsilon,
+                    exponential_avg_factor,
+                    data_format: data_format.into(),
+                    is_training,
+                    activation: BatchNormActivation::Identity,
+                };
+                let moments = [batch_mean, batch_variance, reserve_space_1, reserve_space_2];
+                normalization.run(x, [scale, offset, mean, variance], None, y, moments)
+            }
+        )*
+
+        table! { $($name,)* normalize_ex }
     };
-    let moments = [batch_mean, batch_variance, reserve_space_1, reserve_space_2];
-    normalization.run(x, [scale, offset, mean, variance], None, y, moments)
+}
+
+normalizations! {
+    normalize_v1: FusedBatchNorm(T = [f32]), DataFormat;
+    normalize_v2: FusedBatchNormV2(T = [F16, Bf16, f32], U = [f32]), DataFormat;
+    normalize_v3: FusedBatchNormV3(T = [F16, Bf16, f32], U = [f32]), BatchNormFormat, reserve_space_3;
 }
 
 /// A normalization with the activation after it, and a tensor that is added between them. TensorFlow's optimizer of graphs
 /// writes it on a device of any type if oneDNN is on.
 #[kernel(_FusedBatchNormEx, T = [F16, Bf16, f32], U = [f32])]
-fn fused_batch_norm_ex<T: Element + Precision<Compute = f32>>(
+fn normalize_ex<T: Element + Precision<Compute = f32>>(
     x: In<'_, T>,
     scale: In<'_, f32>,
     offset: In<'_, f32>,
@@ -107,10 +121,7 @@ fn fused_batch_norm_ex<T: Element + Precision<Compute = f32>>(
 
 impl BatchNormalization {
     /// Normalizes a tensor, and writes its moments.
-    ///
-    /// # Errors
-    /// Returns an error if a shape is wrong.
-    pub fn run<T: Element + Precision<Compute = f32>>(
+    fn run<T: Element + Precision<Compute = f32>>(
         &self,
         x: In<'_, T>,
         vectors: ParameterInputs<'_>,
@@ -231,9 +242,4 @@ fn average(old: &In<'_, f32>, new: &mut [f32], factor: f32) {
     for (new, old) in new.iter_mut().zip(old.data()) {
         *new = (1.0 - factor) * old + factor * *new;
     }
-}
-
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![fused_batch_norm, fused_batch_norm_ex]
 }

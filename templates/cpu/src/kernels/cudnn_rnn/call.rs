@@ -6,7 +6,6 @@ use crate::compute::elementary::Real;
 use crate::compute::nn::recurrent::{Cell, Network, Sizes, Steps};
 use crate::compute::random;
 use crate::compute::workspace::Buffer;
-use sp_plugin::kernel::{Attributes, Prepare};
 
 /// The function of a step.
 #[derive(Clone, Copy, AttributeValue)]

@@ -4,7 +4,7 @@ use super::super::prelude::*;
 use super::call::{Call, Rnn, check_params};
 use super::check_projection;
 use crate::compute::nn::recurrent::Network;
-use sp_plugin::kernel::{HostOut, InList, Kernel, OutList, kernels};
+use sp_plugin::kernel::OutList;
 use std::ops::Range;
 
 /// The parameters of one gate of a layer and direction: a matrix, or a vector of biases.
@@ -175,7 +175,4 @@ conversions! {
     to_parts_v2: CudnnRNNParamsToCanonicalV2, from_parts_v2: CudnnRNNCanonicalToParamsV2, (num_proj);
 }
 
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![size, to_parts, from_parts, to_parts_v2, from_parts_v2]
-}
+table! { size, to_parts, from_parts, to_parts_v2, from_parts_v2 }

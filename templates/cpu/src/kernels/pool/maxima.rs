@@ -1,18 +1,36 @@
 //! Windows of maxima: they extend over rows and columns, or over channels.
 
-use super::super::image::{DataFormat, PaddingKind, dims4};
+use super::super::image::{DataFormat, PaddingKind, to_dims};
 use super::super::layout::ChannelFormat;
 use super::super::prelude::*;
-use super::{Pooling, of_channels};
+use super::pooling::{ImagePooling, of_channels};
 use crate::compute::nn::pool::{self, Pool};
 use crate::compute::nn::window::{Padding, Slide};
 
 /// The windows of maxima.
 pub enum MaxPooling {
     /// Windows over rows and columns.
-    Spatial(Pooling),
+    Spatial(ImagePooling),
     /// Windows over channels.
     Channels(ChannelPooling),
+}
+
+#[derive(Attributes)]
+pub struct MaxPoolAttributes {
+    ksize: Vec<i64>,
+    strides: Vec<i64>,
+    padding: PaddingKind,
+    explicit_paddings: Vec<i64>,
+    data_format: DataFormat,
+}
+
+impl Prepare for MaxPooling {
+    type Attributes = MaxPoolAttributes;
+
+    fn prepare(it: MaxPoolAttributes) -> Result<Self> {
+        let sizes = [&it.ksize[..], &it.strides];
+        Self::new(sizes, it.padding, &it.explicit_paddings, it.data_format)
+    }
 }
 
 impl MaxPooling {
@@ -28,7 +46,7 @@ impl MaxPooling {
     ) -> Result<Self> {
         match of_channels(sizes[0], format) {
             None | Some(..=1) => {
-                Pooling::new(sizes, padding, explicit_paddings, format).map(Self::Spatial)
+                ImagePooling::new(sizes, padding, explicit_paddings, format).map(Self::Spatial)
             }
             Some(_) => ChannelPooling::new(sizes, format).map(Self::Channels),
         }
@@ -40,11 +58,11 @@ impl MaxPooling {
     /// Returns an error if the input has a wrong shape.
     pub fn maxima<T: Element + Precision<Compute: Number>>(
         &self,
-        input: In<'_, T>,
+        [input]: [In<'_, T>; 1],
         output: Out<'_, T>,
     ) -> Result<()> {
         match self {
-            Self::Spatial(it) => it.maxima(input, output),
+            Self::Spatial(it) => it.maxima([input], output),
             Self::Channels(it) => it.maxima(input, output),
         }
     }
@@ -124,7 +142,7 @@ impl ChannelPooling {
     ) -> Result<()> {
         let dims = self
             .format
-            .to_channels_last(dims4("the input", input.dims())?);
+            .to_channels_last(to_dims("the input", input.dims())?);
         let [batch, rows, columns, channels] = dims;
         if !channels.is_multiple_of(self.size) {
             return Err(Error::unimplemented(format!(

@@ -124,9 +124,7 @@ fn attribute<'a>(node: &'a [u8], name: &CStr) -> Result<&'a [u8]> {
             return Ok(bytes_of(entry, field::MAP_VALUE)?.pop().unwrap_or_default());
         }
     }
-    Err(Error::invalid_argument(format!(
-        "the node has no attribute {name:?}"
-    )))
+    fail!(invalid_argument, "the node has no attribute {name:?}")
 }
 
 fn list_of(value: &[u8]) -> Result<&[u8]> {

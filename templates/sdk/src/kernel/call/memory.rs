@@ -205,9 +205,10 @@ fn checked_len(tensor: &Tensor, copy: &Buffer) -> Result<usize> {
     let (bytes, len) = (tensor.bytes()?, copy.byte_len());
     match len >= bytes {
         true => Ok(bytes),
-        false => Err(Error::internal(format!(
+        false => fail!(
+            internal,
             "a copy of {len} bytes for a tensor of {bytes} bytes"
-        ))),
+        ),
     }
 }
 

@@ -62,9 +62,10 @@ impl<'c> OutputTarget<'c> {
     ) -> Result<()> {
         match self.first {
             0 => self.set_with(set),
-            other => Err(Error::internal(format!(
+            other => fail!(
+                internal,
                 "TensorFlow has a function for output 0 only, not for output {other}"
-            ))),
+            ),
         }
     }
 

@@ -205,9 +205,7 @@ impl Call<'_> {
         for (index, outputs) in outputs.filter(|(index, _)| exceptions::is_compared(op, *index)) {
             let difference = match outputs {
                 (Some(expected), Some(found)) => self.difference(index, expected, found),
-                _ => Err(Error::internal(format!(
-                    "output {index} was not set by both kernels"
-                ))),
+                _ => fail!(internal, "output {index} was not set by both kernels"),
             };
             match difference {
                 Ok(None) => {}

@@ -69,15 +69,7 @@ impl Sealed for AnyOutList<'_> {}
 pub struct AnyInList<'c, S = HostAccess>(InputSource<'c>, PhantomData<fn() -> S>);
 
 impl<'c, S> AnyInList<'c, S> {
-    /// Returns the number of tensors.
-    pub fn len(&self) -> usize {
-        self.0.count
-    }
-
-    /// Returns true if there are no tensors.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
+    len_methods!("tensors", self => self.0.count);
 
     /// Fetches each tensor.
     pub fn iter(&self) -> impl Iterator<Item = Result<AnyIn<'c, S>>> + use<'c, S> {
@@ -136,15 +128,7 @@ impl<'c, S> AnyOut<'c, S> {
 pub struct AnyOutList<'c>(OutputTarget<'c>);
 
 impl AnyOutList<'_> {
-    /// Returns the number of tensors that are left.
-    pub fn len(&self) -> usize {
-        self.0.count
-    }
-
-    /// Returns true if no tensors are left.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
+    len_methods!("tensors that are left", self => self.0.count);
 }
 
 impl<'c> Iterator for AnyOutList<'c> {

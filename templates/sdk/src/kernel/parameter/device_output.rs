@@ -97,15 +97,7 @@ impl<'c, T: Element, D: Device> DeviceOut<'c, T, D> {
         self.call.own_device()
     }
 
-    /// Returns the number of elements.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Returns true if there are no elements.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
+    len_methods!("elements", self => self.len);
 
     /// Returns the C object, for functions that the SDK does not wrap.
     ///

@@ -14,8 +14,6 @@ use crate::element::ElementLayout;
 use crate::kernel::call::OutputTarget;
 use crate::kernel::marker;
 use crate::kernel::sealed::Sealed;
-use crate::kernel::spec::optional::FunctionNames;
-use crate::kernel::spec::{Needs, ParameterSpec, no_needs};
 use crate::{Device, Element, Error, Result};
 
 /// A parameter of a kernel that is an output of type `E`.
@@ -29,30 +27,7 @@ use crate::{Device, Element, Error, Result};
     note = "`Out<'_, T>` is a tensor of `T`, `HostOut<'_, T>` one in host memory, `HostOut<'_, Text>` one of strings, `AnyOut<'_>` a tensor of any type, `OutList<'_, T>` several tensors, `RefOut<'_, T>` a reference to a variable"
 )]
 pub unsafe trait FromOutput<'c, E>: Sized + Sealed {
-    /// True if TensorFlow has to place the output in host memory.
-    const HOST: bool;
-
-    /// True if the host writes the output in device memory, in place or through a copy.
-    const HAS_HOST_ACCESS: bool;
-
-    /// Returns the functions that the host has to export for this parameter. Without them the kernel is not registered.
-    fn needs() -> Needs {
-        no_needs()
-    }
-
-    /// The names of the functions in [`needs`](Self::needs), for the section that `sp-gen diff` reads.
-    const FUNCTIONS: FunctionNames = FunctionNames::NONE;
-
-    /// The type of the elements, for a parameter that serves several types.
-    const LAYOUT: Option<ElementLayout> = None;
-
-    /// The specification of the parameter.
-    const SPEC: ParameterSpec = ParameterSpec {
-        is_host: Self::HOST,
-        has_host_access: Self::HAS_HOST_ACCESS,
-        needs: Self::needs,
-        layout: Self::LAYOUT,
-    };
+    parameter_items!("output", "writes");
 
     /// Creates the parameter. For a parameter that serves several types this is the same code for all of them, as in
     /// [`FromInput`](super::FromInput::from_input).
@@ -374,15 +349,7 @@ pub struct OutList<'c, T> {
 }
 
 impl<T> OutList<'_, T> {
-    /// Returns the number of tensors that are left.
-    pub fn len(&self) -> usize {
-        self.target.count
-    }
-
-    /// Returns true if no tensors are left.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
+    len_methods!("tensors that are left", self => self.target.count);
 }
 
 impl<'c, T: Element> Iterator for OutList<'c, T> {

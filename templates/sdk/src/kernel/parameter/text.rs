@@ -97,15 +97,7 @@ impl HostIn<'_, Text> {
         &self.0.dims
     }
 
-    /// Returns the number of strings.
-    pub fn len(&self) -> usize {
-        self.0.len
-    }
-
-    /// Returns true if there are no strings.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
+    len_methods!("strings", self => self.0.len);
 
     /// Returns string `index` in row-major order. It need not be UTF-8.
     ///
@@ -167,15 +159,7 @@ pub struct OutStrings<'c> {
 }
 
 impl OutStrings<'_> {
-    /// Returns the number of strings.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Returns true if there are no strings.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
+    len_methods!("strings", self => self.len);
 
     /// Replaces string `index` by a copy of `text`.
     ///

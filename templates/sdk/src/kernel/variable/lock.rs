@@ -32,7 +32,7 @@ impl LockHolder {
         let inputs = [0, 1, 2, 3, 4, 5, 6, 7];
         let (is_exclusive, is_sparse) = (true, false);
         if count > inputs.len() {
-            return Err(Error::unimplemented(format!("a lock on {count} variables")));
+            return fail!(unimplemented, "a lock on {count} variables");
         }
         let locked = with_callback(copy_value, || {
             let (inputs, holder) = (inputs.as_ptr(), &raw mut holder);

@@ -83,8 +83,9 @@ pub(super) fn copy_tensor<S: Space>(
         (true, 0) => Ok(()),
         // SAFETY: both tensors are in the device's memory, as each value of a variable, and have `to` bytes.
         (true, _) => unsafe { S::copy(call, source.data()?, target.data()?, to) },
-        (false, _) => Err(Error::invalid_argument(format!(
+        (false, _) => fail!(
+            invalid_argument,
             "a value of {from} bytes for a variable of {to} bytes"
-        ))),
+        ),
     }
 }

@@ -110,15 +110,7 @@ impl<'l, T: Element, D: Device> DeviceVariableValue<'l, T, D> {
         &self.dims
     }
 
-    /// Returns the number of elements.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Returns true if there are no elements.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
+    len_methods!("elements", self => self.len);
 
     /// Returns the address on the device.
     ///

@@ -149,7 +149,7 @@ fn write_zeros(call: &Call<'_>, tensors: &[&Tensor]) -> Result<()> {
     };
     let (bytes, dtype) = (tensor.bytes()?, tensor.dtype()?);
     if size_of_element(dtype).is_none() {
-        return Err(Error::unimplemented(format!("zeros of {dtype:?}")));
+        return fail!(unimplemented, "zeros of {dtype:?}");
     }
     let copy = call.staging_buffer(bytes, false)?;
     let start = start::<u8>(tensor, copy.as_ref())?;

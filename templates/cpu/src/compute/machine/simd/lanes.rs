@@ -74,6 +74,71 @@ pub unsafe trait Lanes: Copy {
     }
 }
 
+/// Defines a register by its intrinsics for broadcast, load, store, addition and `sum + x * y`, whose only obligation is the
+/// instruction set.
+#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
+macro_rules! register {
+    ($name:ident, $scalar:ty, $count:literal, $raw:ty, $doc:literal,
+        $splat:ident $load:ident $store:ident $add:ident,
+        ($sum:ident, $x:ident, $y:ident) => $mul_add:expr $(; $side:literal $transpose:ident)?) => {
+        #[doc = $doc]
+        #[derive(Clone, Copy)]
+        pub struct $name($raw);
+
+        // SAFETY: an unaligned load or store of one register accesses `COUNT` scalars.
+        unsafe impl Lanes for $name {
+            type Scalar = $scalar;
+            const COUNT: usize = $count;
+
+            #[inline(always)]
+            unsafe fn splat(x: $scalar) -> Self {
+                // SAFETY: the caller guarantees the instruction set.
+                Self(unsafe { $splat(x) })
+            }
+
+            #[inline(always)]
+            unsafe fn load(from: *const $scalar) -> Self {
+                // SAFETY: the caller guarantees the instruction set, and that `COUNT` scalars may be read.
+                Self(unsafe { $load(from) })
+            }
+
+            #[inline(always)]
+            unsafe fn store(self, to: *mut $scalar) {
+                // SAFETY: the caller guarantees the instruction set, and that `COUNT` scalars may be written.
+                unsafe { $store(to, self.0) }
+            }
+
+            #[inline(always)]
+            unsafe fn mul_add(self, x: Self, y: Self) -> Self {
+                let ($sum, $x, $y) = (self.0, x.0, y.0);
+                // SAFETY: the caller guarantees the instruction set.
+                Self(unsafe { $mul_add })
+            }
+
+            #[inline(always)]
+            unsafe fn add(self, x: Self) -> Self {
+                // SAFETY: the caller guarantees the instruction set.
+                Self(unsafe { $add(self.0, x.0) })
+            }
+
+            $(
+                const SIDE: usize = $side;
+
+                #[inline(always)]
+                unsafe fn transpose(
+                    from: *const $scalar,
+                    from_row: usize,
+                    to: *mut $scalar,
+                    to_row: usize,
+                ) {
+                    // SAFETY: the caller guarantees the instruction set, and access to both squares.
+                    unsafe { $transpose(from, from_row, to, to_row) }
+                }
+            )?
+        }
+    };
+}
+
 /// `N` scalars, which the compiler puts into the target's registers.
 #[derive(Clone, Copy)]
 pub struct Plain<T, const N: usize>([T; N]);

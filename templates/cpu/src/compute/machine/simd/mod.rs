@@ -6,6 +6,7 @@
 //! [`half`] need intrinsics.
 
 pub mod half;
+#[macro_use]
 mod lanes;
 mod mode;
 #[cfg(target_arch = "aarch64")]

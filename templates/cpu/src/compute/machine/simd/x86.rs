@@ -23,75 +23,22 @@ pub(super) fn has_avx512() -> bool {
         && is_x86_feature_detected!("avx512vl")
 }
 
-macro_rules! register {
-    ($name:ident, $scalar:ty, $count:literal, $raw:ty, $doc:literal, $splat:ident $load:ident $store:ident $fma:ident $add:ident $side:literal $transpose:ident) => {
-        #[doc = $doc]
-        #[derive(Clone, Copy)]
-        pub struct $name($raw);
-
-        // SAFETY: an unaligned load or store of one register accesses `COUNT` scalars.
-        unsafe impl Lanes for $name {
-            type Scalar = $scalar;
-            const COUNT: usize = $count;
-
-            #[inline(always)]
-            unsafe fn splat(x: $scalar) -> Self {
-                // SAFETY: the caller guarantees the instruction set.
-                Self(unsafe { $splat(x) })
-            }
-
-            #[inline(always)]
-            unsafe fn load(from: *const $scalar) -> Self {
-                // SAFETY: the caller guarantees the instruction set, and that `COUNT` scalars may be read.
-                Self(unsafe { $load(from) })
-            }
-
-            #[inline(always)]
-            unsafe fn store(self, to: *mut $scalar) {
-                // SAFETY: the caller guarantees the instruction set, and that `COUNT` scalars may be written.
-                unsafe { $store(to, self.0) }
-            }
-
-            #[inline(always)]
-            unsafe fn mul_add(self, x: Self, y: Self) -> Self {
-                // SAFETY: the caller guarantees the instruction set.
-                Self(unsafe { $fma(x.0, y.0, self.0) })
-            }
-
-            #[inline(always)]
-            unsafe fn add(self, x: Self) -> Self {
-                // SAFETY: the caller guarantees the instruction set.
-                Self(unsafe { $add(self.0, x.0) })
-            }
-
-            const SIDE: usize = $side;
-
-            #[inline(always)]
-            unsafe fn transpose(
-                from: *const $scalar,
-                from_row: usize,
-                to: *mut $scalar,
-                to_row: usize,
-            ) {
-                // SAFETY: the caller guarantees the instruction set, and access to both squares.
-                unsafe { $transpose(from, from_row, to, to_row) }
-            }
-        }
-    };
-}
-
 register!(F32x16, f32, 16, __m512, "Sixteen `f32` of AVX-512.",
-    _mm512_set1_ps _mm512_loadu_ps _mm512_storeu_ps _mm512_fmadd_ps _mm512_add_ps 8 transpose_f32);
+    _mm512_set1_ps _mm512_loadu_ps _mm512_storeu_ps _mm512_add_ps,
+    (sum, x, y) => _mm512_fmadd_ps(x, y, sum); 8 transpose_f32);
 register!(F64x8, f64, 8, __m512d, "Eight `f64` of AVX-512.",
-    _mm512_set1_pd _mm512_loadu_pd _mm512_storeu_pd _mm512_fmadd_pd _mm512_add_pd 4 transpose_f64);
+    _mm512_set1_pd _mm512_loadu_pd _mm512_storeu_pd _mm512_add_pd,
+    (sum, x, y) => _mm512_fmadd_pd(x, y, sum); 4 transpose_f64);
 register!(F32x8, f32, 8, __m256, "Eight `f32` of AVX2 with FMA.",
-    _mm256_set1_ps _mm256_loadu_ps _mm256_storeu_ps _mm256_fmadd_ps _mm256_add_ps 8 transpose_f32);
+    _mm256_set1_ps _mm256_loadu_ps _mm256_storeu_ps _mm256_add_ps,
+    (sum, x, y) => _mm256_fmadd_ps(x, y, sum); 8 transpose_f32);
 register!(F64x4, f64, 4, __m256d, "Four `f64` of AVX2 with FMA.",
-    _mm256_set1_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_fmadd_pd _mm256_add_pd 4 transpose_f64);
-
-/// Sixteen `f32`, or pairs of bfloat16 whose products are added to them, of AVX512-BF16.
-#[derive(Clone, Copy)]
-pub struct PairsX16(__m512);
+    _mm256_set1_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_add_pd,
+    (sum, x, y) => _mm256_fmadd_pd(x, y, sum); 4 transpose_f64);
+register!(PairsX16, f32, 16, __m512,
+    "Sixteen `f32`, or pairs of bfloat16 whose products are added to them, of AVX512-BF16.",
+    _mm512_set1_ps _mm512_loadu_ps _mm512_storeu_ps _mm512_add_ps,
+    (sum, x, y) => _mm512_dpbf16_ps(sum, pairs(x), pairs(y)));
 
 impl PairsX16 {
     /// Returns true if the machine has AVX512-BF16 beside AVX-512.
@@ -100,45 +47,10 @@ impl PairsX16 {
     }
 }
 
-// SAFETY: an unaligned load or store of one register accesses `COUNT` scalars.
-unsafe impl Lanes for PairsX16 {
-    type Scalar = f32;
-    const COUNT: usize = 16;
-
-    #[inline(always)]
-    unsafe fn splat(x: f32) -> Self {
-        // SAFETY: the caller guarantees the instruction set.
-        Self(unsafe { _mm512_set1_ps(x) })
-    }
-
-    #[inline(always)]
-    unsafe fn load(from: *const f32) -> Self {
-        // SAFETY: the caller guarantees the instruction set, and that `COUNT` scalars may be read.
-        Self(unsafe { _mm512_loadu_ps(from) })
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, to: *mut f32) {
-        // SAFETY: the caller guarantees the instruction set, and that `COUNT` scalars may be written.
-        unsafe { _mm512_storeu_ps(to, self.0) }
-    }
-
-    /// Adds both products of each pair of `x` and `y`.
-    #[inline(always)]
-    unsafe fn mul_add(self, x: Self, y: Self) -> Self {
-        let pairs = |x: Self| -> __m512bh {
-            // SAFETY: both types are 512 bits, of which all are valid.
-            unsafe { std::mem::transmute(x.0) }
-        };
-        // SAFETY: the caller guarantees the instruction set.
-        Self(unsafe { _mm512_dpbf16_ps(self.0, pairs(x), pairs(y)) })
-    }
-
-    #[inline(always)]
-    unsafe fn add(self, x: Self) -> Self {
-        // SAFETY: the caller guarantees the instruction set.
-        Self(unsafe { _mm512_add_ps(self.0, x.0) })
-    }
+#[inline(always)]
+fn pairs(x: __m512) -> __m512bh {
+    // SAFETY: both types are 512 bits, of which all are valid.
+    unsafe { std::mem::transmute(x) }
 }
 
 /// Transposes 8 by 8: pairs, then fours, then the halves of registers.

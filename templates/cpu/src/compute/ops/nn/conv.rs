@@ -91,24 +91,14 @@ impl Convolution {
 
     /// Returns the dims of the result.
     pub fn output_3d(&self) -> [usize; 5] {
-        [
-            self.batch,
-            self.planes.output,
-            self.rows.output,
-            self.columns.output,
-            self.filters,
-        ]
+        let [planes, rows, columns] = self.axes().map(|it| it.output);
+        [self.batch, planes, rows, columns, self.filters]
     }
 
     /// Returns the dims of the input.
     pub fn input_3d(&self) -> [usize; 5] {
-        [
-            self.batch,
-            self.planes.input,
-            self.rows.input,
-            self.columns.input,
-            self.channels(),
-        ]
+        let [planes, rows, columns] = self.axes().map(|it| it.input);
+        [self.batch, planes, rows, columns, self.channels()]
     }
 
     /// Returns the dims of the filter of images.
@@ -118,6 +108,11 @@ impl Convolution {
 
     fn channels(&self) -> usize {
         self.groups * self.depth
+    }
+
+    /// Returns the windows along the planes, rows and columns.
+    fn axes(&self) -> [&Windows; 3] {
+        [&self.planes, &self.rows, &self.columns]
     }
 
     /// Returns the number of elements of a patch of one group.
@@ -144,8 +139,7 @@ impl Convolution {
 
     /// Returns true if each patch is one pixel, in order.
     fn is_pointwise(&self) -> bool {
-        let windows = [&self.planes, &self.rows, &self.columns];
-        self.groups == 1 && windows.iter().all(|it| it.is_identity())
+        self.groups == 1 && self.axes().iter().all(|it| it.is_identity())
     }
 
     /// Returns the product of all windows and the filter.

@@ -72,24 +72,14 @@ impl Pool {
 
     /// Returns the dims of the result.
     pub fn output_3d(&self) -> [usize; 5] {
-        [
-            self.batch,
-            self.planes.output,
-            self.rows.output,
-            self.columns.output,
-            self.channels,
-        ]
+        let [planes, rows, columns] = self.windows().map(|it| it.output);
+        [self.batch, planes, rows, columns, self.channels]
     }
 
     /// Returns the dims of the input.
     pub fn input_3d(&self) -> [usize; 5] {
-        [
-            self.batch,
-            self.planes.input,
-            self.rows.input,
-            self.columns.input,
-            self.channels,
-        ]
+        let [planes, rows, columns] = self.windows().map(|it| it.input);
+        [self.batch, planes, rows, columns, self.channels]
     }
 
     /// Returns the windows along the planes, rows and columns.
@@ -113,11 +103,6 @@ impl Pool {
 
     /// Returns the number of elements of an input image or volume.
     pub fn image(&self) -> usize {
-        len(&[
-            self.planes.input,
-            self.rows.input,
-            self.columns.input,
-            self.channels,
-        ])
+        len(&self.input_3d()[1..])
     }
 }

@@ -164,15 +164,7 @@ impl<'c, S: Placement> BytesInList<'c, S> {
         Self { source, space }
     }
 
-    /// Returns the number of tensors.
-    pub fn len(&self) -> usize {
-        self.source.count
-    }
-
-    /// Returns true if there are no tensors.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
+    len_methods!("tensors", self => self.source.count);
 
     /// Fetches each tensor.
     pub fn iter(&self) -> impl Iterator<Item = Result<BytesIn<'c, S>>> + use<'c, S> {

@@ -153,15 +153,7 @@ impl<'c, S> BytesOutList<'c, S> {
         Self { target, space }
     }
 
-    /// Returns the number of tensors that are left.
-    pub fn len(&self) -> usize {
-        self.target.count
-    }
-
-    /// Returns true if no tensors are left.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
+    len_methods!("tensors that are left", self => self.target.count);
 }
 
 impl<'c, S> Iterator for BytesOutList<'c, S> {

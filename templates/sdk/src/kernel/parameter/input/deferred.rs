@@ -63,15 +63,7 @@ pub struct InList<'c, T> {
 impl<T> Sealed for InList<'_, T> {}
 
 impl<'c, T: Element> InList<'c, T> {
-    /// Returns the number of tensors.
-    pub fn len(&self) -> usize {
-        self.source.count
-    }
-
-    /// Returns true if there are no tensors.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
+    len_methods!("tensors", self => self.source.count);
 
     /// Fetches each tensor.
     pub fn iter(&self) -> impl Iterator<Item = Result<In<'c, T>>> + use<'c, T> {

@@ -93,15 +93,7 @@ impl HostIn<'_, Integer> {
         with_tensor!(&self.0, it => it.dims())
     }
 
-    /// Returns the number of elements.
-    pub fn len(&self) -> usize {
-        with_tensor!(&self.0, it => it.len())
-    }
-
-    /// Returns true if there are no elements.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
+    len_methods!("elements", self => with_tensor!(&self.0, it => it.len()));
 
     /// Returns element `index` in row-major order.
     ///

@@ -13,9 +13,9 @@ use super::placement::{HostAccess, HostInt32, Placement, is_host};
 use crate::element::ElementLayout;
 use crate::kernel::call::{InputArgument, InputSource};
 use crate::kernel::sealed::Sealed;
+use crate::kernel::spec::Needs;
 use crate::kernel::spec::optional::FunctionNames;
-use crate::kernel::spec::{Needs, ParameterSpec, no_needs};
-use crate::{Device, Element, Error, HostAddressable, Result};
+use crate::{Device, Element, HostAddressable, Result};
 
 pub use deferred::{InList, LazyIn, ResourceHandle};
 pub use host::{HostElement, HostIn, Integer, Integers};
@@ -31,33 +31,7 @@ pub use host::{HostElement, HostIn, Integer, Integers};
     note = "`In<'_, T>` is a tensor of `T`, `HostIn<'_, Integer>` signed integers in host memory, `HostIn<'_, Text>` a tensor of strings, `AnyIn<'_>` a tensor of any type, `InList<'_, T>` several tensors, `Variable<'_, T>` a resource or a reference"
 )]
 pub unsafe trait FromInput<'c, E>: Sized + Sealed {
-    /// True if TensorFlow has to place the input in host memory.
-    const HOST: bool;
-
-    /// True if the host reads the input in device memory, in place or through a copy.
-    const HAS_HOST_ACCESS: bool;
-
-    /// Returns the functions that the host has to export for this parameter. Without them the kernel is not registered.
-    ///
-    /// The type of the parameter states them, so that kernels of variables need no list where core exports no
-    /// function of variables.
-    fn needs() -> Needs {
-        no_needs()
-    }
-
-    /// The names of the functions in [`needs`](Self::needs), for the section that `sp-gen diff` reads.
-    const FUNCTIONS: FunctionNames = FunctionNames::NONE;
-
-    /// The type of the elements, for a parameter that serves several types.
-    const LAYOUT: Option<ElementLayout> = None;
-
-    /// The specification of the parameter.
-    const SPEC: ParameterSpec = ParameterSpec {
-        is_host: Self::HOST,
-        has_host_access: Self::HAS_HOST_ACCESS,
-        needs: Self::needs,
-        layout: Self::LAYOUT,
-    };
+    parameter_items!("input", "reads");
 
     /// Fetches the input. For a parameter that serves several types this is the same code for all of them: what depends
     /// on the type is in the specification of `input`. The kernels of these types share one of these functions.
@@ -219,9 +193,10 @@ impl<T: Element, D: Device> In<'_, T, D> {
 fn scalar<T: Copy>(data: &[T], dims: &[usize]) -> Result<T> {
     match data {
         [value] => Ok(*value),
-        _ => Err(Error::invalid_argument(format!(
+        _ => fail!(
+            invalid_argument,
             "expected one element, got a tensor of shape {dims:?}"
-        ))),
+        ),
     }
 }
 
