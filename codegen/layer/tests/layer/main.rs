@@ -36,6 +36,7 @@ fn main() {
         shown::trace_shows_calls_of_both_sides(release);
         shown::a_crash_shows_the_call_that_has_not_returned(release);
         shown::another_plugin_is_not_shown(release);
+        shown::library_that_a_plugin_loads_is_shown(release);
         captured::capture_has_inputs_and_outputs_by_value(release);
         captured::asynchronous_kernel_is_omitted_with_its_reason(release);
         captured::capture_ends_at_its_limit_and_states_it(release);

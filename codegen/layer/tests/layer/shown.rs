@@ -1,5 +1,8 @@
 //! Calls in a trace.
 
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
 use sp_layer::runtime::record::Record;
 use sp_layer::runtime::settings::variable;
 use sp_layer::trace;
@@ -7,11 +10,15 @@ use sp_layer::trace;
 use crate::c::{Compiler, apis_of};
 use crate::process::steps;
 
-/// Runs the steps of a plugin and returns its records. `settings` are variables of the layer.
+/// Compiles a plugin and returns the records of its steps. `settings` are variables of the layer.
 fn records(release: &str, macros: &str, settings: &[(&str, &str)]) -> Vec<Record> {
     let compiler = Compiler::find(&apis_of(release)).expect("it was there");
+    records_of(release, &compiler.plugin(macros), settings)
+}
+
+fn records_of(release: &str, plugin: &Path, settings: &[(&str, &str)]) -> Vec<Record> {
     let folder = tempfile::tempdir().expect("a folder is made");
-    let mut command = steps(release, &compiler.plugin(macros), "life");
+    let mut command = steps(release, plugin, "life");
     command.env(variable::RECORDS, folder.path().join("process"));
     command
         .envs(settings.iter().copied())
@@ -74,6 +81,32 @@ pub fn a_crash_shows_the_call_that_has_not_returned(release: &str) {
     let open: Vec<&Record> = records.iter().filter(|it| it.duration.is_none()).collect();
     let names: Vec<&str> = open.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["SP_StreamExecutor.allocate"]);
+}
+
+pub fn library_that_a_plugin_loads_is_shown(release: &str) {
+    let compiler = Compiler::find(&apis_of(release)).expect("it was there");
+    let renamed = "USE_BFC SE_InitPlugin=acme_device TF_InitKernel=acme_kernels";
+    let records = records_of(release, &loader(&compiler.plugin(renamed)), &[]);
+    for name in [
+        "TF_RegisterKernelBuilder",
+        "SP_StreamExecutor.memcpy_htod",
+        "TF_AllocateOutput",
+    ] {
+        assert!(find(&records, name).duration.is_some(), "{name}");
+    }
+}
+
+/// Compiles a plugin that loads the library of another one.
+fn loader(library: &Path) -> PathBuf {
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/layer/loader.c");
+    let plugin = library.with_file_name("libloader.so");
+    let status = Command::new("cc")
+        .args(["-std=c11", "-shared", "-fPIC", source, "-ldl", "-o"])
+        .arg(&plugin)
+        .arg(format!("-DLIBRARY={:?}", library.display().to_string()))
+        .status();
+    assert!(status.expect("the compiler runs").success());
+    plugin
 }
 
 pub fn another_plugin_is_not_shown(release: &str) {
