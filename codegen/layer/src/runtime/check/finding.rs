@@ -54,7 +54,9 @@ pub const RULES: &[Rule] = &[
         "two accesses to the same device memory are ordered",
         "A copy, a fill or a kernel writes memory that another one reads or writes on another stream, and neither an event, a \
          stream dependency nor a wait of the host orders the two. A kernel reads the inputs that it gets, and writes the outputs \
-         that it allocates, on its stream (`TF_GetStream`). The result depends on the time that they take.",
+         that it allocates, on its stream (`TF_GetStream`). The result depends on the time that they take. TensorFlow 2.12 to 2.22 \
+         itself copies so (`memcpy_htod`) when it calls a function for the first time: a constant may be in memory of a freed \
+         tensor whose kernel has not run. Such a device lets a copy from the host wait for its other streams.",
     ),
     (
         "host_memory_in_use",
