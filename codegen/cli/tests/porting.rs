@@ -20,20 +20,16 @@ fn plugin_in_c(folder: &Path) -> Option<PathBuf> {
     for (name, text) in sp_emit::emit_c(&apis, &symbols).unwrap() {
         std::fs::write(folder.join(name), text).unwrap();
     }
-    let shim = root().join("codegen/cli/tests/shim");
-    let device = std::fs::read_to_string(shim.join("after.c")).unwrap();
+    let device = std::fs::read_to_string(root().join("codegen/cli/tests/shim/after.c")).unwrap();
     let (device, _) = device
         .split_once("\n// Kernels.\n")
         .expect("a device, then kernels");
     let plugin = folder.join("gather.c");
     std::fs::write(&plugin, format!("{device}\n{}", source("gather.c"))).unwrap();
-    let includes = [folder, &shim].map(|it| format!("-I{}", it.display()));
+    let include = format!("-I{}", folder.display());
     let options =
         "-std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Werror -pedantic -Wno-unused-parameter";
-    let options: Vec<&str> = options
-        .split(' ')
-        .chain(includes.iter().map(String::as_str))
-        .collect();
+    let options: Vec<&str> = options.split(' ').chain([&*include]).collect();
     let library = folder.join("libgather.so");
     compile_library(&library, &plugin, &options).then_some(library)
 }

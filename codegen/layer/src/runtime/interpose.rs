@@ -52,7 +52,7 @@ pub unsafe extern "C" fn find(handle: *mut c_void, name: *const c_char, caller: 
     }
 }
 
-/// Adds the library in which a plugin finds `name` to it, and those that this library needs: a plugin may be a small library that
+/// Adds the library in which a plugin finds `name` to the plugin, with those that it needs. A plugin may be a small library that
 /// loads another one.
 fn add_library(handle: *mut c_void, name: &str, caller: usize) {
     let Some(base) = known_plugin(caller) else {
@@ -62,8 +62,9 @@ fn add_library(handle: *mut c_void, name: &str, caller: usize) {
     if found == 0 || known_plugin(found).is_some() {
         return;
     }
-    let libraries = plugin_libraries(found);
-    libraries.iter().for_each(|it| _ = exchange_imports(it));
+    // Others, such as a driver's or the program, call no function of TensorFlow.
+    let mut libraries = plugin_libraries(found);
+    libraries.retain(|it| exchange_imports(it) > 0);
     let mut plugins = PLUGINS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(plugin) = plugins.iter_mut().find(|it| it.base == base) {
         plugin.libraries.extend(libraries);

@@ -3,6 +3,7 @@
 //! A driver's threads run on while the C library destroys the statics that such a function uses, so none runs after the exit.
 
 use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,29 +15,42 @@ thread_local! {
 /// Longest time for which the exit of the process waits for functions that run.
 const EXIT_LIMIT: Duration = Duration::from_secs(10);
 
-static GATE: Gate = Gate(RwLock::new(false));
+static GATE: Gate = Gate::new();
 
-/// True once no function may run. A function holds the lock for reading.
-struct Gate(RwLock<bool>);
+struct Gate {
+    is_closed: AtomicBool,
+    /// A function holds it for reading.
+    running: RwLock<()>,
+}
 
 impl Gate {
+    const fn new() -> Self {
+        Self {
+            is_closed: AtomicBool::new(false),
+            running: RwLock::new(()),
+        }
+    }
+
     fn run(&self, callback: impl FnOnce()) {
         let nested = IS_RUNNING.replace(true);
-        let is_closed = (!nested).then(|| self.0.read().unwrap_or_else(PoisonError::into_inner));
-        if is_closed.as_deref() != Some(&true) {
-            callback();
+        let running =
+            (!nested).then(|| self.running.read().unwrap_or_else(PoisonError::into_inner));
+        match !nested && self.is_closed.load(Ordering::SeqCst) {
+            true => drop(callback),
+            false => callback(),
         }
+        drop(running);
         IS_RUNNING.set(nested);
     }
 
-    /// Waits for functions that run, also for those whose thread is not the calling one, and runs none later.
+    /// Lets no function begin any more, and waits for those of other threads that run.
     fn close(&self, limit: Duration) {
+        self.is_closed.store(true, Ordering::SeqCst);
         let start = Instant::now();
         while !IS_RUNNING.get() && start.elapsed() < limit {
-            match self.0.try_write() {
-                Ok(mut is_closed) => return *is_closed = true,
-                Err(TryLockError::Poisoned(error)) => return *error.into_inner() = true,
+            match self.running.try_write() {
                 Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(1)),
+                _ => return,
             }
         }
     }
@@ -59,14 +73,14 @@ pub(super) fn close() {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicUsize;
     use std::sync::mpsc;
 
     use super::*;
 
     #[test]
     fn exit_waits_for_running_function_and_drops_later_ones() {
-        let (gate, count) = (Gate(RwLock::new(false)), AtomicUsize::new(0));
+        let (gate, count) = (Gate::new(), AtomicUsize::new(0));
         let (started, is_started) = mpsc::channel();
         thread::scope(|scope| {
             scope.spawn(|| {
@@ -85,12 +99,38 @@ mod tests {
     }
 
     #[test]
+    fn exit_ends_while_threads_run_functions_all_the_time() {
+        let (gate, count) = (Gate::new(), AtomicUsize::new(0));
+        let call = || gate.run(|| _ = count.fetch_add(1, Ordering::Relaxed));
+        thread::scope(|scope| {
+            let threads = [(); 2].map(|()| scope.spawn(|| (0..100_000).for_each(|_| call())));
+            gate.close(Duration::MAX);
+            let closed = count.load(Ordering::Relaxed);
+            threads.into_iter().for_each(|it| it.join().unwrap());
+            assert_eq!(count.load(Ordering::Relaxed), closed);
+        });
+    }
+
+    #[test]
     fn exit_in_a_function_does_not_wait_for_it() {
-        let (gate, mut is_run) = (Gate(RwLock::new(false)), false);
+        let (gate, mut is_run) = (Gate::new(), false);
         gate.run(|| {
             gate.close(Duration::MAX);
             gate.run(|| is_run = true);
         });
         assert!(is_run);
+    }
+
+    #[test]
+    fn later_function_is_dropped_as_one_that_runs() {
+        struct Dropped;
+        impl Drop for Dropped {
+            fn drop(&mut self) {
+                assert!(is_running());
+            }
+        }
+        let (gate, owned) = (Gate::new(), Dropped);
+        gate.close(Duration::MAX);
+        gate.run(move || drop(owned));
     }
 }

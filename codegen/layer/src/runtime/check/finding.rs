@@ -67,12 +67,15 @@ pub const RULES: &[Rule] = &[
     (
         "concurrent_use",
         "an object is written by one thread at a time, and destroyed when no call uses it",
-        "Another thread is in a call with the same object, and one of the two writes or destroys it: a TF_Status or a kernel's output          or failure that core writes, or a stream, event, timer, status, tensor, buffer or builder that is destroyed. No lock          protects these.",
+        "Another thread is in a call with the same object, and one of the two writes or destroys it. Core writes a TF_Status, and a \
+         kernel's output and failure. A stream, event, timer, status, tensor, buffer or builder is destroyed. No lock protects these.",
     ),
     (
         "context_after_return",
         "a kernel's context is not used after the kernel has returned",
-        "A TF_OpKernelConstruction ends when create_func returns, a TF_OpKernelContext when compute_func returns, or when an          asynchronous kernel calls TF_RunAsyncOpKernelDoneCallback. Its memory may be that of another kernel's then. Work that goes          on takes what it needs from the context before.",
+        "A TF_OpKernelConstruction ends when create_func returns, a TF_OpKernelContext when compute_func returns, or when an \
+         asynchronous kernel calls TF_RunAsyncOpKernelDoneCallback. Its memory may be that of another kernel's then. Work that goes \
+         on takes what it needs from the context before.",
     ),
     (
         "event_never_complete",
