@@ -40,7 +40,7 @@ pub struct Settings {
     pub guards: bool,
     /// Path of the captures, if kernels are captured.
     pub capture: Option<String>,
-    /// The most bytes of a capture, if they are limited.
+    /// The most bytes of a capture, without the records at its end, if they are limited.
     pub capture_limit: Option<u64>,
     /// Path of the file of findings.
     pub findings: Option<String>,

@@ -5,8 +5,8 @@ use crate::runtime::interpose;
 use crate::runtime::system;
 use std::ffi::{CStr, CString, c_char};
 
-/// The function of a plugin of sp-gen that writes the report as a C string, cut to the size of a buffer, and returns the size that it
-/// needs.
+/// The function of a plugin of sp-gen that writes the report as a C string, cut to the size of a buffer. It returns the size that
+/// the whole string needs.
 const FUNCTION: &str = "sp_kernel_calls";
 /// The most bytes of a report.
 const LONGEST: usize = 1 << 24;
@@ -29,7 +29,8 @@ pub fn read() -> String {
     let write: Write = unsafe { std::mem::transmute(address) };
     // SAFETY: without a buffer the function writes nothing.
     let size = unsafe { write(std::ptr::null_mut(), 0) };
-    let mut text = vec![0_u8; size.clamp(1, LONGEST)];
+    // Kernels that still run may make the numbers of calls longer.
+    let mut text = vec![0_u8; size.saturating_add(4096).min(LONGEST)];
     // SAFETY: the buffer is writable for its length.
     unsafe { write(text.as_mut_ptr().cast(), text.len()) };
     let text = CStr::from_bytes_until_nul(&text).unwrap_or_default();

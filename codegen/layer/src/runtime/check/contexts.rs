@@ -123,8 +123,8 @@ impl Contexts {
         (!self.is_partial).then(|| ("destroyed_twice", detail()))
     }
 
-    /// Returns the problem of a context that has ended. Core has most contexts on the stack of the thread that runs the kernel:
-    /// outside of a known call that thread may run another kernel at the same address, which the layer does not see.
+    /// Returns the problem of a context that has ended. Core has most contexts on the stack of the thread that runs the kernel.
+    /// Outside of a known call that thread may run another kernel at the same address, which the layer does not see.
     fn check(&mut self, context: Object, thread: i32, is_in_plugin: bool) -> Option<Problem> {
         let Some(own) = self.ended.get(&context) else {
             self.is_partial |= !self.running.contains_key(&context);

@@ -22,7 +22,8 @@ pub const RULES: &[Rule] = &[
         "host_memory_bounds",
         "a copy stays within its host memory",
         "The plugin or its driver has read or written host memory before or behind the `size` bytes of a copy. --guard places them \
-         between inaccessible pages. Behind them up to 63 bytes are accessible, for the alignment: of these only writes are found.",
+         between inaccessible pages. Up to 63 bytes behind them, and those before them in their first page, are accessible: of \
+         these only writes are found.",
     ),
     (
         "use_after_destroy",

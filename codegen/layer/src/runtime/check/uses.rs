@@ -1,8 +1,7 @@
 //! Objects that calls on several threads use at the same time.
 //!
 //! Core enqueues on one stream from several threads, and so may a plugin use one kernel's context: both is allowed. Nothing
-//! locks a status, nor a kernel's output and failure, and nothing keeps an object that one thread destroys while another one
-//! is in a call with it.
+//! locks a status, nor a kernel's output and failure. Nothing keeps an object that one thread destroys while another one uses it.
 
 use super::arguments::Arguments;
 use super::finding::finding;
