@@ -92,10 +92,10 @@ fn library_names(release: EmulatedRelease<'_>) -> &'static [&'static str] {
 }
 
 /// Returns the symbol version that a library defines. The linker copies a symbol's version into the plugin;
-/// the framework's C functions have the base version.
+/// the framework's C functions have the base version in most releases.
 fn version(release: EmulatedRelease<'_>, library: &str) -> Option<Version> {
     let (name, in_base) = match library {
-        FRAMEWORK => ("VERS_1.0", true),
+        FRAMEWORK if !release.quirks().has(Quirk::VersionedFramework) => ("VERS_1.0", true),
         _ => ("tensorflow", false),
     };
     let has = !in_base || release.quirks().has(Quirk::VersionedSymbols);

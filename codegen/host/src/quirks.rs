@@ -31,6 +31,8 @@ pub(crate) enum Quirk {
     ExtensionModuleHasSoname,
     /// Symbols outside of the framework library have the version `tensorflow`.
     VersionedSymbols,
+    /// The framework library's symbols have the version `tensorflow` too.
+    VersionedFramework,
     /// A shape function has the shape of the first input only, and sets that of the first output only.
     FirstShapeOnly,
     /// TensorFlow's libraries are visible only to plugins that name them.
@@ -46,7 +48,7 @@ pub(crate) enum Quirk {
 }
 
 /// Every quirk with the minor releases that have it.
-const QUIRKS: [(Quirk, RangeInclusive<u32>); 16] = [
+const QUIRKS: [(Quirk, RangeInclusive<u32>); 17] = [
     (Quirk::DeviceErrorIsFatal, FIRST_MINOR..=20),
     (Quirk::CopyErrorIsFatal, FIRST_MINOR..=20),
     (Quirk::RequestsTimers, FIRST_MINOR..=13),
@@ -55,6 +57,7 @@ const QUIRKS: [(Quirk, RangeInclusive<u32>); 16] = [
     (Quirk::NoCcLibrary, FIRST_MINOR..=11),
     (Quirk::ExtensionModuleHasSoname, FIRST_MINOR..=18),
     (Quirk::VersionedSymbols, FIRST_MINOR..=18),
+    (Quirk::VersionedFramework, 22..=NEWEST),
     (Quirk::FirstShapeOnly, FIRST_MINOR..=9),
     (Quirk::LocalLibraries, FIRST_MINOR..=20),
     (Quirk::LocksFirstInputs, FIRST_MINOR..=10),
