@@ -82,11 +82,17 @@ impl CaptureReader {
 }
 
 fn open(path: &Path) -> Result<BufReader<File>, CaptureError> {
-    let file = File::open(path).map_err(|source| CaptureError::Unreadable {
+    let unreadable = |source| CaptureError::Unreadable {
         path: path.to_owned(),
         source,
-    });
-    Ok(BufReader::new(file?))
+    };
+    let metadata = path.metadata().map_err(unreadable)?;
+    // A pipe without a writer would wait for one.
+    if !metadata.is_file() && !metadata.is_dir() {
+        return Err(CaptureError::NoCapture(path.to_owned()));
+    }
+    let file = File::open(path).map_err(unreadable)?;
+    Ok(BufReader::new(file))
 }
 
 /// Writes a capture.
@@ -222,6 +228,18 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, CaptureError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rejects_pipes_and_devices_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        for path in [&pipe, Path::new("/dev/zero")] {
+            let opened = CaptureReader::open(path);
+            assert!(matches!(opened, Err(CaptureError::NoCapture(_))));
+        }
+    }
 
     #[test]
     fn joins_processes_and_reports_one_that_was_killed() {

@@ -78,18 +78,28 @@ pub fn run(args: Args) -> Result {
     // Ctrl-C ends the program, whose record is then still printed.
     let _delay = (!matches!(input, Some(CoverageInput::Capture(_)))).then(delay_signals);
     let (report, has_failed) = match input {
-        None => recorded(
-            "the program",
-            &recorder::record(&args.program, args.seconds)?,
-        ),
+        None => {
+            let recorded = recorder::record(&args.program, args.seconds)?;
+            self::recorded(
+                ("the program", "the report has the ops up to then"),
+                &recorded,
+            )
+        }
         Some(CoverageInput::Model(path)) => {
             let python = args.python.as_deref().unwrap_or(Path::new("python3"));
             let recorded = recorder::record_model(python, path, args.seconds)?;
             if recorded.processes.is_empty() && !recorded.status.success() {
-                // The process has printed why it called no signature.
+                warning!(
+                    "{} ended ({}) before it called a signature: there is no report",
+                    python.display(),
+                    recorded.status
+                );
                 return Ok(CommandOutcome::Incomplete);
             }
-            self::recorded("a signature", &recorded)
+            self::recorded(
+                ("a signature", "the report has the ops that ran"),
+                &recorded,
+            )
         }
         Some(CoverageInput::Capture(path)) if args.python.is_some() || args.seconds.is_some() => {
             return Err(InputError::Options(path.to_owned()).into());
@@ -135,15 +145,13 @@ fn warn_of_failures(report: &CoverageReport) {
     }
 }
 
-/// Returns the report of recorded processes, and true if `subject` has failed. Warns of what the report lacks.
-fn recorded(subject: &str, recorded: &Recorded) -> (CoverageReport, bool) {
+/// Returns the report of recorded processes, and true if `subject` has failed. Warns of what the report lacks; `rest` states what it
+/// has after a failure.
+fn recorded((subject, rest): (&str, &str), recorded: &Recorded) -> (CoverageReport, bool) {
     let report = CoverageReport::new(&recorded.processes);
     let has_failed = !recorded.status.success();
     if has_failed {
-        warning!(
-            "{subject} failed ({}): the report has the ops up to then",
-            recorded.status
-        );
+        warning!("{subject} failed ({}): {rest}", recorded.status);
     }
     warn_of_failures(&report);
     if recorded.processes.is_empty() {

@@ -97,7 +97,7 @@ pub fn run(args: Args) -> Result {
     })?;
     let failed = replayed.failures().next().map(|it| it.call);
     if failed.is_none() && replayed.count(Verdict::Equal) == 0 {
-        return Err(ReplayError::NothingCompared(options.capture).into());
+        return Err(ReplayError::nothing_compared(options.capture, args.call).into());
     }
     match (&args.reduce, failed) {
         (Some(output), Some(failed)) => {

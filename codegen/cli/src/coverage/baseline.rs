@@ -58,7 +58,7 @@ pub struct Regression {
     pub op: String,
     /// Its types.
     pub types: String,
-    /// The kernel before, or `None` if the op did not run.
+    /// The kernel before, or `None` if the op did not run with these types.
     pub before: Option<Class>,
     /// The kernel now.
     pub now: Class,
@@ -98,21 +98,24 @@ impl Baseline {
         })
     }
 
-    /// Returns the class up to which a row is none of the regressions. Kernels of one op may state other types, so that a row without
-    /// its own one in the baseline has the worst one of the op.
+    /// Returns the class up to which a row is none of the regressions.
     fn limit(&self, row: &super::Row) -> Class {
-        let own = self
-            .classes
-            .get(&(row.op.clone(), row.types.clone()))
-            .copied();
-        let of_op = || {
-            let rows = self.classes.iter().filter(|((op, _), _)| *op == row.op);
-            rows.map(|(_, class)| *class).max()
-        };
-        // An op of an unknown class may have run before.
+        // These types may have run before with a kernel of an unknown class.
         let unknown = || self.unknown.contains(&row.class).then_some(row.class);
-        let known = own.or_else(of_op).or_else(unknown);
+        let known = self.own(row).or_else(unknown).or_else(|| self.of_op(row));
         known.unwrap_or(Class::Reference)
+    }
+
+    /// Returns the class of the row's op and types.
+    fn own(&self, row: &super::Row) -> Option<Class> {
+        let key = (row.op.clone(), row.types.clone());
+        self.classes.get(&key).copied()
+    }
+
+    /// Returns the worst class of the row's op: kernels of one op may state other types.
+    fn of_op(&self, row: &super::Row) -> Option<Class> {
+        let rows = self.classes.iter().filter(|((op, _), _)| *op == row.op);
+        rows.map(|(_, class)| *class).max()
     }
 
     /// Returns the ops that are computed by a worse kernel than in the baseline. A new op counts if no kernel on the device computes
@@ -122,10 +125,7 @@ impl Baseline {
         let regression = |row: &super::Row| Regression {
             op: row.op.clone(),
             types: row.types.clone(),
-            before: self
-                .classes
-                .get(&(row.op.clone(), row.types.clone()))
-                .copied(),
+            before: self.own(row),
             now: row.class,
         };
         rows.map(regression).collect()

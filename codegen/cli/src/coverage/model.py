@@ -3,7 +3,11 @@
 The recording begins behind the load of the model, whose ops are none of a signature.
 """
 
+import os
 import sys
+
+# Python does not search the folder of a script if PYTHONSAFEPATH is set.
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 # The first call optimizes the graph.
 CALLS = 3

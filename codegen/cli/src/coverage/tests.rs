@@ -151,6 +151,21 @@ fn worse_kernels_than_in_the_baseline_are_found() {
     assert_eq!(found.collect::<Vec<_>>(), expected);
 }
 
+#[test]
+fn op_of_a_capture_is_no_regression_on_the_cpu_with_other_types() {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    let row = json!({"op": "Mul", "types": "T=float", "class": "own"});
+    let before = json!({"schema": 1, "unknown_classes": ["cpu", "absent"], "rows": [row]});
+    file.write_all(before.to_string().as_bytes()).unwrap();
+    let baseline = Baseline::read(file.path()).unwrap();
+    let mut process = process();
+    process["nodes"][7][2]["T"] = "int8".into();
+    let found = baseline.regressions(&report(&process));
+    assert!(found.iter().all(|it| it.types != "T=int8"), "{found:?}");
+    let float = found.iter().find(|it| it.op == "Mul");
+    assert_eq!(float.map(|it| it.before), Some(Some(Class::Own)));
+}
+
 /// Returns op, types, calls and nanoseconds of the rows of an op.
 fn rows_of(report: &CoverageReport, op: &str) -> Vec<(String, u64, u64)> {
     let rows = report.rows.iter().filter(|it| it.op == op);

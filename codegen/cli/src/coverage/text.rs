@@ -107,7 +107,7 @@ pub(super) fn why(row: &Row) -> String {
 /// Returns a line for each op that is computed by a worse kernel than in the baseline.
 pub fn print_regressions(regressions: &[Regression]) -> String {
     let line = |it: &Regression| {
-        let before = it.before.map_or("not run", Class::name);
+        let before = it.before.map_or("not run with these types", Class::name);
         format!(
             "{} {}: {before} in the baseline, {} now\n",
             it.op,

@@ -60,6 +60,10 @@ errors! {
         NothingCompared(PathBuf) = nothing_compared: ("nothing in {} could be compared", .0.display()),
             help("the report has the reasons");
 
+        /// The one call was not compared.
+        CallNotCompared { capture: PathBuf, call: u64 } = call_not_compared: ("call {call} of {} could not be compared", capture.display()),
+            help("the report has the reason");
+
         /// The failure needs calls before it, and does not happen again with all of them.
         NotRepeated(u64) = not_repeated: ("call {0} did not fail again"),
             help("its result may depend on time; replay several times");
@@ -70,6 +74,16 @@ errors! {
 
         /// A child process cannot be started, or its results not be read.
         Child(io::Error) = child: ("cannot run a child process: {0}");
+    }
+}
+
+impl ReplayError {
+    /// Returns the error of a replay of `call`, or of all calls, that compared nothing.
+    pub fn nothing_compared(capture: PathBuf, call: Option<u64>) -> Self {
+        match call {
+            Some(call) => Self::CallNotCompared { capture, call },
+            None => Self::NothingCompared(capture),
+        }
     }
 }
 

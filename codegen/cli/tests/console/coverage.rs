@@ -194,7 +194,7 @@ fn input_that_is_none_has_status_2() {
     let bytes = std::fs::read(&whole).unwrap();
     std::fs::write(path("short"), &bytes[..bytes.len() - 1]).unwrap();
     capture::write(&scene.path("empty"), &[]);
-    let cases: [(&[&str], &str); 8] = [
+    let cases: [(&[&str], &str); 9] = [
         (&["absent"], "cannot read absent"),
         (
             &["train.py"],
@@ -213,6 +213,10 @@ fn input_that_is_none_has_status_2() {
         (
             &["model", "--python", "no-such-python"],
             "cannot start no-such-python",
+        ),
+        (
+            &["model", "--python", "false"],
+            "false ended (exit status: 1) before it called a signature",
         ),
         (&["step.capture", "--", "true"], "cannot be used with"),
     ];

@@ -210,6 +210,8 @@ fn nothing_to_compare_is_no_success() {
     let Some(scene) = Scene::new("GOOD", &[omitted("it is asynchronous")]) else {
         return;
     };
+    let output = scene.replay("step.capture", &["--call", "1"]);
+    assert_error(&output, "call 1 of");
     let output = scene.replay("step.capture", &[]);
     assert_error(&output, "nothing in");
     let stdout = String::from_utf8_lossy(&output.stdout);

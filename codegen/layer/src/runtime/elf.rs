@@ -3,6 +3,7 @@
 use super::system::{PhdrInfo, for_each_library, set_writable};
 use std::ffi::CStr;
 use std::ops::Range;
+use std::sync::Mutex;
 
 const PT_LOAD: u32 = 1;
 const PT_DYNAMIC: u32 = 2;
@@ -195,6 +196,9 @@ impl Library {
 
     /// Stores `value` in `place`. Returns false if the system rejects it.
     pub fn store(&self, place: &Place, value: usize) -> bool {
+        /// A thread makes no page read-only in which another one stores.
+        static PROTECTION: Mutex<()> = Mutex::new(());
+        let _lock = PROTECTION.lock();
         let address = place.address as u64;
         let protected = self
             .read_only

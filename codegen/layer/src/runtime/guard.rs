@@ -51,12 +51,34 @@ pub unsafe fn begin(function: &'static Function, arguments: &[u64]) -> Option<Gu
     let (source, target) = (call.get("host_src"), call.get("host_dst"));
     let original = source.or(target)? as usize;
     let size = usize::try_from(call.get("size")?).ok()?;
-    let can_wait = call.get("stream").is_none() || device::can_wait();
-    if original == 0 || size == 0 || !can_wait {
+    // Work on the stream may write the source.
+    // SAFETY: the caller of the slot passes a live device, stream and status.
+    if original == 0 || size == 0 || !unsafe { wait(&call) } {
         return None;
     }
     // SAFETY: the caller of the slot passes `size` readable bytes, as those of a target are, too.
     unsafe { Guard::new(function, (original, size), source.is_none()) }
+}
+
+/// Waits for the stream of a copy, if it has one. Returns false if that is not possible, or if the work has failed.
+///
+/// # Safety
+/// - The device, the stream and the status of the call are live.
+unsafe fn wait(call: &Arguments<'_>) -> bool {
+    let Some(stream) = call.get("stream") else {
+        return true;
+    };
+    let (Some(device), Some(status)) = (call.get("device"), call.get("status")) else {
+        return false;
+    };
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        if device::can_wait() && call.is_ok() {
+            device::wait(device, stream, status);
+            return call.is_ok();
+        }
+    }
+    false
 }
 
 impl Guard {
@@ -99,17 +121,7 @@ impl Guard {
             values: arguments,
         };
         // SAFETY: the status, the device and the stream are those of the call, and live until it returns to core.
-        let is_done = unsafe {
-            if let (Some(device), Some(stream), Some(status), true) = (
-                call.get("device"),
-                call.get("stream"),
-                call.get("status"),
-                call.is_ok(),
-            ) {
-                device::wait(device, stream, status);
-            }
-            call.get("stream").is_none() || call.is_ok()
-        };
+        let is_done = unsafe { wait(&call) };
         if let Some(offset) = self.changed_byte() {
             let detail = format!("wrote byte {offset} of {} bytes of host memory", self.size);
             finding(RULE, self.function.name, &detail);

@@ -25,25 +25,19 @@ pub fn of_stream(stream: u64) -> Option<u64> {
     STREAMS.with(|streams| streams.get(&stream).copied())
 }
 
-/// The slots of the one plugin.
+/// Slots of the release.
 struct Slots {
-    wait: usize,
-    wait_for_all: usize,
-    copy: usize,
-    memory: Option<&'static Structure>,
+    wait: Option<&'static Slot>,
+    wait_for_all: Option<&'static Slot>,
+    copy: Option<&'static Slot>,
 }
 
 fn slots() -> &'static Slots {
     static SLOTS: OnceLock<Slots> = OnceLock::new();
-    SLOTS.get_or_init(|| {
-        let copy = find("sync_memcpy_dtoh");
-        let source = copy.and_then(|it| it.function.parameters.get(2));
-        Slots {
-            wait: original("block_host_until_done"),
-            wait_for_all: original("synchronize_all_activity"),
-            copy: original("sync_memcpy_dtoh"),
-            memory: source.and_then(|it| it.ty.pointed_struct()),
-        }
+    SLOTS.get_or_init(|| Slots {
+        wait: find("block_host_until_done"),
+        wait_for_all: find("synchronize_all_activity"),
+        copy: find("sync_memcpy_dtoh"),
     })
 }
 
@@ -53,9 +47,9 @@ fn find(name: &str) -> Option<&'static Slot> {
     slots.find(is_named).copied()
 }
 
-/// Returns the plugin's function; 0 if it has none, or if several plugins have one.
-fn original(name: &str) -> usize {
-    let Some(slot) = find(name) else { return 0 };
+/// Returns the function of the one plugin now; 0 if it has none, or if several plugins have one.
+fn original(slot: Option<&Slot>) -> usize {
+    let Some(slot) = slot else { return 0 };
     if slot.original(1) != 0 {
         report::line_once(
             "--capture and --guard",
@@ -68,7 +62,7 @@ fn original(name: &str) -> usize {
 
 /// Returns true if the plugin has a slot that waits.
 pub fn can_wait() -> bool {
-    slots().wait != 0 || slots().wait_for_all != 0
+    original(slots().wait) != 0 || original(slots().wait_for_all) != 0
 }
 
 /// Waits until the work on `stream` is done. `status` is a live status.
@@ -76,13 +70,13 @@ pub fn can_wait() -> bool {
 /// # Safety
 /// - `device` and `stream` are live, and `status` is a live `TF_Status`.
 pub unsafe fn wait(device: u64, stream: u64, status: u64) {
-    let slots = slots();
+    let (wait, wait_for_all) = (original(slots().wait), original(slots().wait_for_all));
     // SAFETY: the addresses are those of slots with these signatures; the caller guarantees the arguments.
     unsafe {
-        if slots.wait != 0 {
-            std::mem::transmute::<usize, Wait>(slots.wait)(device, stream, status);
-        } else if slots.wait_for_all != 0 {
-            std::mem::transmute::<usize, WaitForAll>(slots.wait_for_all)(device, status);
+        if wait != 0 {
+            std::mem::transmute::<usize, Wait>(wait)(device, stream, status);
+        } else if wait_for_all != 0 {
+            std::mem::transmute::<usize, WaitForAll>(wait_for_all)(device, status);
         }
     }
 }
@@ -97,16 +91,18 @@ pub fn has(address: u64, size: u64) -> bool {
 /// # Safety
 /// - `device` is live, the range is within a live block of it, and `status` is a live `TF_Status`.
 pub unsafe fn read(device: u64, address: u64, size: u64, status: u64) -> Option<Vec<u8>> {
-    let slots = slots();
-    let source = block(slots.memory?, address, size)?;
-    if slots.copy == 0 || device == 0 {
+    let slot = slots().copy?;
+    let structure = slot.function.parameters.get(2)?.ty.pointed_struct()?;
+    let source = block(structure, address, size)?;
+    let copy = original(Some(slot));
+    if copy == 0 || device == 0 {
         return None;
     }
     let mut bytes = vec![0; usize::try_from(size).ok()?];
     // SAFETY: the address is that of the slot `sync_memcpy_dtoh`; the target has room for `size` bytes, and the source is
     // a struct of the release's layout.
     unsafe {
-        let copy = std::mem::transmute::<usize, Copy>(slots.copy);
+        let copy = std::mem::transmute::<usize, Copy>(copy);
         copy(
             device,
             bytes.as_mut_ptr(),
