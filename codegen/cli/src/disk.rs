@@ -65,7 +65,7 @@ fn file_label(bytes: Option<&[u8]>, name: &'static str) -> &'static str {
     if bytes.is_some() { name } else { "/dev/null" }
 }
 
-/// How the files of a folder are recognized that sp-gen wrote.
+/// The means by which files that sp-gen wrote are recognized in a folder.
 #[derive(Debug)]
 pub enum WrittenFiles {
     /// By the listing in the folder, and that of the plugin whose `vendor/` has the folder.

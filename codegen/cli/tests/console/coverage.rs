@@ -106,7 +106,7 @@ fn without_a_record_or_a_valid_one_nothing_is_printed() {
     );
 }
 
-/// What `coverage` prints of the calls of [`capture_of_calls`].
+/// The output of `coverage` for [`capture_of_calls`].
 const CAPTURE: &str = "\
 TensorFlow 2.21, device type TEST, 1 process, 0.0 ms of ops
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// How often each command is killed: each time in another state.
+/// The number of times that each command is killed: each time in another state.
 const TRIES: usize = 4;
 
 /// Returns the staging folders in `folder`.

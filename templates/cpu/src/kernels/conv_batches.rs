@@ -38,7 +38,7 @@ struct BatchConv {
     groups: usize,
 }
 
-/// How the windows move.
+/// The windows and their steps.
 enum Windows {
     Images(Conv),
     Volumes(VolumeFormat, [Slide; 3]),

@@ -20,7 +20,7 @@ pub enum Mode {
     Gru,
 }
 
-/// How the first layer reads its input.
+/// The treatment of the input by the first layer.
 #[derive(Clone, Copy, PartialEq, Eq, AttributeValue)]
 pub enum InputMode {
     #[value("linear_input")]
