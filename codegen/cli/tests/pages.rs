@@ -212,7 +212,10 @@ fn device_of_a_new_plugin_lists_each_slot_in_one_group() {
     let words: Vec<_> = words.collect();
     for (method, _) in methods(&source, "StreamExecutor") {
         let count = words.iter().filter(|word| **word == method).count();
-        assert_eq!(count, 1, "{method}");
+        assert_eq!(
+            count, 1,
+            "{method}: one group of comments in templates/plugin/src/device.rs.jinja has to name it"
+        );
     }
 }
 
@@ -229,7 +232,7 @@ fn guide_lists_each_slot_as_required_or_optional() {
         let row = page
             .lines()
             .find(|line| line.starts_with("| ") && line.contains(&name));
-        let row = row.unwrap_or_else(|| panic!("{method} is in no row"));
+        let row = row.unwrap_or_else(|| panic!("{method} is in no row of {GUIDE}"));
         let kind = if is_optional {
             "| optional"
         } else {

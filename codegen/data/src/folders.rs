@@ -2,6 +2,7 @@
 //!
 //! A checkout, found in the folders above, is used only if it belongs to the user ([`find_checkout`]).
 
+use super::embedded::API_NOTES;
 use super::release::Release;
 use miette::Diagnostic;
 use sp_system::errors;
@@ -187,6 +188,16 @@ pub fn check_no_link(root: &Path, path: &Path) -> Result<(), FolderError> {
     }
 }
 
+/// Returns the file of notes of the checkout at `root` that is not as this binary has it embedded, or `None` if there is none.
+pub fn find_changed_notes(root: &Path) -> Option<PathBuf> {
+    let is_changed = |(file, notes): &(&str, &str)| {
+        let path = root.join(CHECKOUT_PATHS[0]).join(file);
+        let text = std::fs::read_to_string(&path).ok()?;
+        (text != *notes).then_some(path)
+    };
+    API_NOTES.iter().find_map(is_changed)
+}
+
 fn checkout_above(folder: &Path) -> Option<PathBuf> {
     let [apis, cli] = CHECKOUT_PATHS;
     let is_root = |root: &&Path| root.join(apis).is_dir() && root.join(cli).is_file();
@@ -225,6 +236,19 @@ mod tests {
         let subfolder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
         let folders = DataFolders::find(&subfolder).unwrap();
         assert!(folders.lock.is_file(), "{folders:?}");
+    }
+
+    #[test]
+    fn finds_notes_that_differ_from_embedded_ones() {
+        let scratch = tempfile::tempdir().unwrap();
+        let notes = scratch.path().join("headers/apis");
+        std::fs::create_dir_all(&notes).unwrap();
+        let (file, text) = API_NOTES[0];
+        let path = notes.join(file);
+        std::fs::write(&path, text).unwrap();
+        assert_eq!(find_changed_notes(scratch.path()), None);
+        std::fs::write(&path, format!("{text}# more")).unwrap();
+        assert_eq!(find_changed_notes(scratch.path()), Some(path));
     }
 
     #[test]

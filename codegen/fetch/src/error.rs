@@ -104,7 +104,7 @@ errors! {
         /// The source of `--from` does not state its release, and the release is not locked.
         ReleaseNotStated { origin: String, release: Release }
             = release_not_stated: ("{origin} does not state its release, and {release} is not locked"),
-            help("give `--from` the wheel, or the site-packages folder, which has the package's dist-info");
+            help("give `--from` the wheel, or a folder with `tensorflow/include` and `tensorflow-{release}.dist-info/METADATA`, such as site-packages");
 
         /// `--locked` is given, and the lock does not have the release.
         ReleaseNotLocked { release: Release, lock: String }

@@ -58,8 +58,8 @@ macro_rules! for_data_types {
 
 macro_rules! data_types {
     ($($name:ident = $number:literal $text:literal $size:literal,)*) => {
-        /// The names that TensorFlow prints, by number.
-        const NAMES: [&str; 34] = ["", $($text),*];
+        /// The numbers, and the names that TensorFlow prints.
+        const NAMES: &[(u8, &str)] = &[$(($number, $text)),*];
 
         impl DataType {
             $(
@@ -83,9 +83,8 @@ impl DataType {
 
     /// Returns the type with this name, or `None` if there is none.
     pub fn from_name(name: &str) -> Option<Self> {
-        let is_name = |known: &str| !known.is_empty() && known == name;
-        if let Some(number) = NAMES.iter().position(|known| is_name(known)) {
-            return u8::try_from(number).ok().map(Self);
+        if let Some((number, _)) = NAMES.iter().find(|it| it.1 == name) {
+            return Some(Self(*number));
         }
         let number = name.strip_prefix(NUMBERED)?.parse().ok()?;
         Self::from_number(number).filter(|it| it.to_string() == name)
@@ -98,7 +97,8 @@ impl DataType {
 
     /// Returns the name that TensorFlow prints, or `None` if it is not known.
     pub fn name(self) -> Option<&'static str> {
-        NAMES.get(usize::from(self.0)).copied()
+        let row = NAMES.iter().find(|it| it.0 == self.0)?;
+        Some(row.1)
     }
 }
 

@@ -16,7 +16,7 @@ use clap::ValueEnum;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use miette::Report;
 use snapshot::{SnapshotError, WrittenSnapshots};
-use sp_data::folders::DataFolders;
+use sp_data::folders::{DataFolders, find_changed_notes, find_checkout};
 use sp_data::release::{Release, RequestedRelease};
 use sp_data::symbols::Symbols;
 use sp_fetch::error::FetchError;
@@ -32,7 +32,7 @@ use sp_parse::source::Traffic;
 use sp_system::parallel;
 use sp_system::replacement::recover;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
@@ -113,6 +113,7 @@ pub fn run(args: Args) -> Result {
     if args.ops {
         return ops::run(args.from, &args.releases, folders);
     }
+    warn_of_changed_notes(&current_dir);
     let index = Index::new(args.allow_http);
     let requests = requests(&args, &folders, &index)?;
     for request in &requests {
@@ -137,6 +138,16 @@ pub fn run(args: Args) -> Result {
     let write_failures = results.filter_map(Result::err);
     let failures = failures.into_iter().filter_map(|result| result.err());
     report_failures(failures.map(Report::from).chain(write_failures).collect())
+}
+
+/// Snapshots have the notes of this binary.
+fn warn_of_changed_notes(current_dir: &Path) {
+    if let Some(file) = find_checkout(current_dir).and_then(|root| find_changed_notes(&root)) {
+        warning!(
+            "{} was changed after this sp-gen was built, which does not read it: use `cargo run -p sp-gen -- import ..`",
+            file.display()
+        );
+    }
 }
 
 /// Writes the snapshots of a release, its headers and, last, the lock. If an API cannot be parsed, only the snapshots

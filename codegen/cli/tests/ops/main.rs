@@ -141,7 +141,12 @@ fn element_types_are_those_of_tf_datatype() {
             let number = u32::try_from(variant.value).unwrap();
             let name = sp_ops::DataType::from_number(number).and_then(|it| it.name());
             let expected = variant.name.trim_start_matches("TF_").to_lowercase();
-            assert_eq!(name, Some(&*expected), "{number} in {}", path.display());
+            assert_eq!(
+                name,
+                Some(&*expected),
+                "codegen/ops/src/data_type.rs has no such row: {number} in {}",
+                path.display()
+            );
         }
     }
 }
