@@ -119,7 +119,7 @@ mod tests {
     fn attributes_round_trip() {
         for text in [
             "T: type",
-            "T: type = float in half float type40",
+            "T: type = float in half float type100",
             "N: int >= 1",
             "Tin: list(type) >= 0 in int32 resource",
             "padding: string = \"SA\\\"ME\" in \"SA\\\"ME\" \"VALID\"",

@@ -7,7 +7,7 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DataType(u8);
 
-/// Begins the name of a type that has none, such as `type40`.
+/// Begins the name of a type that has none, such as `type100`.
 const NUMBERED: &str = "type";
 
 /// Numbers from here on are reference types in `TF_DataType`.
@@ -124,7 +124,7 @@ mod tests {
         }
         assert_eq!(DataType::HALF.to_string(), "half");
         assert_eq!(DataType::FLOAT4_E2M1FN.to_string(), "float4_e2m1fn");
-        assert_eq!(DataType::from_number(40).unwrap().to_string(), "type40");
+        assert_eq!(DataType::from_number(100).unwrap().to_string(), "type100");
     }
 
     #[test]

@@ -76,7 +76,7 @@ fn converts_defaults_of_every_type() {
         ("float", AttrValueKind::F(1e-7), "1e-7"),
         ("bool", AttrValueKind::B(true), "true"),
         ("type", AttrValueKind::Type(19), "half"),
-        ("type", AttrValueKind::Type(40), "type40"),
+        ("type", AttrValueKind::Type(100), "type100"),
         ("shape", AttrValueKind::Shape(shape(&[2, -1])), "[2, ?]"),
         ("shape", AttrValueKind::Shape(unknown), "?"),
         ("tensor", AttrValueKind::Tensor(vec![8, 3]), "0x0803"),
