@@ -38,6 +38,14 @@ macro_rules! elements {
                 const DTYPE: TF_DataType = TF_DataType::$dtype;
             }
         )*
+
+        /// Returns the size in bytes of an element, or `None` for a type without a Rust type: its elements may have pointers.
+        pub(crate) fn size_of_element(dtype: TF_DataType) -> Option<usize> {
+            match dtype {
+                $(TF_DataType::$dtype => Some(size_of::<$ty>()),)*
+                _ => None,
+            }
+        }
     };
 }
 
@@ -125,36 +133,6 @@ impl ElementLayout {
             ),
         }
     }
-}
-
-/// Returns the size in bytes of an element, or `None` for a type without a Rust type: its elements may have pointers.
-pub(crate) fn size_of_element(dtype: TF_DataType) -> Option<usize> {
-    let size = match dtype {
-        TF_DataType::TF_DOUBLE
-        | TF_DataType::TF_INT64
-        | TF_DataType::TF_UINT64
-        | TF_DataType::TF_COMPLEX64 => 8,
-        TF_DataType::TF_FLOAT
-        | TF_DataType::TF_INT32
-        | TF_DataType::TF_UINT32
-        | TF_DataType::TF_QINT32 => 4,
-        TF_DataType::TF_HALF
-        | TF_DataType::TF_BFLOAT16
-        | TF_DataType::TF_INT16
-        | TF_DataType::TF_UINT16
-        | TF_DataType::TF_QINT16
-        | TF_DataType::TF_QUINT16 => 2,
-        TF_DataType::TF_COMPLEX128 => 16,
-        TF_DataType::TF_BOOL
-        | TF_DataType::TF_INT8
-        | TF_DataType::TF_UINT8
-        | TF_DataType::TF_QINT8
-        | TF_DataType::TF_QUINT8 => 1,
-        // The 8-bit floats, and integers of four bits.
-        TF_DataType(24..=30) => 1,
-        _ => return None,
-    };
-    Some(size)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use sp_ops::DataType;
 use syn::{Type, parse_quote};
 
 /// The elements that have a Rust type, by the last segment of its path. The first name of a type is the one of sp-plugin.
-pub const ELEMENTS: [(DataType, &str); 32] = [
+pub const ELEMENTS: &[(DataType, &str)] = &[
     (DataType::FLOAT, "f32"),
     (DataType::DOUBLE, "f64"),
     (DataType::INT8, "i8"),
