@@ -138,7 +138,8 @@ def message(op, arguments, device):
             is_input = lambda it: isinstance(it, (np.ndarray, list)) and not (isinstance(it, list) and it and isinstance(it[0], int))
             constants = {name: tf.nest.map_structure(tf.constant, it) if is_input(it) else it for name, it in arguments.items()}
             result = getattr(R, op)(**constants)
-    except (tf.errors.OpError, ValueError) as error:
+    # An op has no such attribute in an older release.
+    except (tf.errors.OpError, ValueError, TypeError) as error:
         return str(error)
     return f"no error, but {tf.nest.map_structure(lambda it: it.shape, result)}"
 
