@@ -11,6 +11,9 @@
 //! The last record is [`Record::End`] with the number of records before it, and nothing follows. In a payload a text and
 //! a list are a `u32` with the length and the elements, bytes a `u64` and the bytes, an optional value a `u8` 0 or 1 and
 //! the value. The fields of a record are in the order of its Rust type.
+//!
+//! Kinds of records are 0 end, 1 process, 2 registered, 3 created, 4 computed, 5 deleted, 6 report, 7 cut. The content of a tensor
+//! is a `u8`, 0 unread, 1 bytes, 2 strings, 3 a resource, and then these.
 
 use super::payload::{Payload, Source};
 pub use super::records::{Computed, Content, Created, Registered, Tensor, VariableUse};
