@@ -211,31 +211,33 @@ fn fill<U: Copy + Send, P>(
     let isa = Isa::current();
     let streamed = size_of_val(out) >= STREAMED_BYTES && cost.is_bound_by_memory();
     for_each_chunk(out, cost.grain(), |start, out| {
-        let mut position = begin(start);
-        fill_parts(out, streamed, &mut |part, target| {
-            cost.vectorize(
-                isa,
-                #[inline(always)]
-                || {
-                    each(&mut position, part);
-                    if let Some(target) = target {
-                        stream::copy(isa, part, target);
-                    }
-                },
-            );
+        stream::with_streams(isa, |streams| {
+            let mut position = begin(start);
+            fill_parts(out, streamed, &mut |part, target| {
+                cost.vectorize(
+                    isa,
+                    #[inline(always)]
+                    || {
+                        each(&mut position, part);
+                        if let Some(target) = target {
+                            streams.copy(part, target);
+                        }
+                    },
+                );
+            });
         });
     });
 }
 
 /// Computes a part of a result. The second slice is the part that the first, a buffer, is to be copied to.
-type ComputePart<'a, U> = dyn FnMut(&mut [U], Option<&mut [U]>) + 'a;
+type ComputePart<'a, 't, U> = dyn FnMut(&mut [U], Option<&'t mut [U]>) + 'a;
 
 /// Calls `compute` for each part of `out` in order. The parts of a streamed result are computed into a buffer.
 ///
 /// This function does not depend on the type of `compute` and is not inlined, so that each loop is compiled once for
 /// each instruction set. The loops are most of what the compiler spends on this crate.
 #[inline(never)]
-fn fill_parts<U: Copy>(out: &mut [U], streamed: bool, compute: &mut ComputePart<'_, U>) {
+fn fill_parts<'t, U: Copy>(out: &'t mut [U], streamed: bool, compute: &mut ComputePart<'_, 't, U>) {
     let Some(first) = out.first() else { return };
     if !streamed {
         return compute(out, None);

@@ -354,7 +354,7 @@ fn streamed_copies_stay_within_slices() {
                     Guarded::new(&from, position),
                     Guarded::new(&vec![0.0; len], position),
                 );
-                stream::copy(isa, &source, &mut target);
+                stream::with_streams(isa, |it| it.copy(&source, &mut target));
                 assert_same(isa.level().name(), &target, &from);
             }
         }

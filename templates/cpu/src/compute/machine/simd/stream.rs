@@ -2,28 +2,61 @@
 //! the memory traffic of an elementwise kernel with a large result.
 
 use super::{Isa, Level};
+use std::cell::Cell;
+use std::marker::PhantomData;
 
-/// Copies `from` to `to`. Bypasses the caches if the machine has AVX and `to` is aligned to a cache line. The elements are
-/// stored before later stores of this thread, such as a flag for a finished result.
-///
-/// # Panics
-/// Panics if the lengths differ.
-#[inline(never)]
-pub fn copy<T: Copy>(isa: Isa, from: &[T], to: &mut [T]) {
-    assert_eq!(from.len(), to.len(), "source and target differ in length");
-    let bytes = size_of_val(from);
-    if isa.level() < Level::Avx2
-        || !to.as_ptr().addr().is_multiple_of(64)
-        || !bytes.is_multiple_of(64)
-    {
-        return to.copy_from_slice(from);
+/// Copies that bypass the caches, into targets that are borrowed for `'t`, until the copies are stored.
+#[derive(Debug)]
+pub struct Streams<'t> {
+    isa: Isa,
+    has_copied: Cell<bool>,
+    /// With a shorter lifetime, a target could be used before its copy is stored.
+    targets: PhantomData<Cell<&'t ()>>,
+}
+
+/// Calls `copy` with [`Streams`]. All copies are stored before later stores of this thread when the function returns.
+pub fn with_streams<'t, R>(isa: Isa, copy: impl FnOnce(&Streams<'t>) -> R) -> R {
+    copy(&Streams {
+        isa,
+        has_copied: Cell::new(false),
+        targets: PhantomData,
+    })
+}
+
+impl Drop for Streams<'_> {
+    fn drop(&mut self) {
+        if self.has_copied.get() {
+            // SAFETY: SSE is part of x86-64.
+            #[cfg(target_arch = "x86_64")]
+            unsafe {
+                core::arch::x86_64::_mm_sfence();
+            }
+        }
     }
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: both slices are this many bytes long, a whole number of aligned lines; `isa` proves that the machine has
-    // AVX, and SSE is part of x86-64.
-    unsafe {
-        copy_lines(from.as_ptr().cast(), to.as_mut_ptr().cast(), bytes / 64);
-        core::arch::x86_64::_mm_sfence();
+}
+
+impl<'t> Streams<'t> {
+    /// Copies `from` to `to`. Bypasses the caches if the machine has AVX and `to` is aligned to a cache line.
+    ///
+    /// # Panics
+    /// Panics if the lengths differ.
+    #[inline(never)]
+    pub fn copy<T: Copy>(&self, from: &[T], to: &'t mut [T]) {
+        assert_eq!(from.len(), to.len(), "source and target differ in length");
+        let bytes = size_of_val(from);
+        if self.isa.level() < Level::Avx2
+            || !to.as_ptr().addr().is_multiple_of(64)
+            || !bytes.is_multiple_of(64)
+        {
+            return to.copy_from_slice(from);
+        }
+        self.has_copied.set(true);
+        // SAFETY: both slices are this many bytes long, a whole number of aligned lines; `isa` proves that the machine has
+        // AVX. Nothing reads `to` before `'t` has ended, which is after the drop of `self`, which orders the stores.
+        #[cfg(target_arch = "x86_64")]
+        unsafe {
+            copy_lines(from.as_ptr().cast(), to.as_mut_ptr().cast(), bytes / 64);
+        }
     }
 }
 
@@ -66,15 +99,10 @@ mod tests {
             [(0, 0), (0, 32), (0, 500), (1, 64), (7, 200), (32, 256)].map(|case| (isa, case))
         }) {
             let mut to = vec![0; 500];
-            copy(
-                isa,
-                &from[..len.min(500 - start)],
-                &mut to[start..][..len.min(500 - start)],
-            );
-            assert_eq!(
-                to[start..][..len.min(500 - start)],
-                from[..len.min(500 - start)]
-            );
+            let range = start..start + len.min(500 - start);
+            let (from, target) = (&from[..range.len()], &mut to[range.clone()]);
+            with_streams(isa, |it| it.copy(from, target));
+            assert_eq!(to[range], *from);
             assert!(to[..start].iter().all(|x| *x == 0));
         }
     }
