@@ -14,7 +14,17 @@ pub struct Streams<'t> {
     targets: PhantomData<Cell<&'t ()>>,
 }
 
-/// Calls `copy` with [`Streams`]. All copies are stored before later stores of this thread when the function returns.
+/// Calls `copy` with [`Streams`]. All copies are stored before later stores of this thread when the function returns; until then
+/// their targets are borrowed.
+///
+/// ```compile_fail
+/// use sp_cpu::compute::simd::{Isa, stream::with_streams};
+/// let mut target = [0_u8; 64];
+/// with_streams(Isa::current(), |streams| {
+///     streams.copy(&[1; 64], &mut target);
+///     target[0]
+/// });
+/// ```
 pub fn with_streams<'t, R>(isa: Isa, copy: impl FnOnce(&Streams<'t>) -> R) -> R {
     copy(&Streams {
         isa,
