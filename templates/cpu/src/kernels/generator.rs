@@ -55,7 +55,7 @@ pub fn check_algorithm(algorithm: i64) -> Result<()> {
         2 => Err(Error::unimplemented(
             "the ThreeFry algorithm is not supported: 1 is Philox",
         )),
-        other => invalid!("algorithm {other} is not supported: 1 is Philox, 3 the kernel's choice"),
+        other => invalid!("Unsupported algorithm id: {other}: 1 is Philox, 3 the kernel's choice"),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::compute::random::{self, Bounded, Normal, Philox, Sample};
 
 fn unsupported(alg: i32) -> Error {
     Error::invalid_argument(format!(
-        "algorithm {alg} is not supported: 1 is Philox, 3 the kernel's choice"
+        "Unsupported algorithm id: {alg}: 1 is Philox, 3 the kernel's choice"
     ))
 }
 
