@@ -140,7 +140,7 @@ pub fn run(args: Args) -> Result {
     report_failures(failures.map(Report::from).chain(write_failures).collect())
 }
 
-/// Snapshots have the notes of this binary.
+/// Warns if the notes of the checkout are not those of this binary, which are in the snapshots that it writes.
 fn warn_of_changed_notes(current_dir: &Path) {
     if let Some(file) = find_checkout(current_dir).and_then(|root| find_changed_notes(&root)) {
         warning!(

@@ -25,7 +25,7 @@ static FILE: Mutex<Option<File>> = Mutex::new(None);
 /// Appends a record. One with which the file would be larger than the limit ends the capture.
 pub fn write(record: &Record) {
     let bytes = record.to_bytes();
-    let reached = open_file().get_or_insert_with(File::create).add(&bytes);
+    let reached = lock().get_or_insert_with(File::create).add(&bytes);
     if let Some(limit) = reached {
         end();
         let limit = size_text(limit);
@@ -35,24 +35,24 @@ pub fn write(record: &Record) {
     }
 }
 
-fn open_file() -> MutexGuard<'static, Option<File>> {
+fn lock() -> MutexGuard<'static, Option<File>> {
     FILE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns true if the capture has ended.
 pub fn is_ended() -> bool {
-    open_file().as_ref().is_some_and(File::is_ended)
+    lock().as_ref().is_some_and(File::is_ended)
 }
 
 /// Writes the last record, if there are others.
 pub fn end() {
     let is_open = |it: &File| it.descriptor != CLOSED;
-    if !open_file().as_ref().is_some_and(is_open) {
+    if !lock().as_ref().is_some_and(is_open) {
         return;
     }
     // Without the lock: the report needs the loader's, and a thread that has that one, since it loads a plugin, may wait for this one.
     let report = plugin_report::read();
-    if let Some(file) = open_file().as_mut().filter(|it| is_open(it)) {
+    if let Some(file) = lock().as_mut().filter(|it| is_open(it)) {
         file.end(report);
     }
 }
