@@ -87,23 +87,21 @@ impl<A: Accelerator> Memory<A> {
         self.retired.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Frees the memory that TensorFlow has not freed. No work uses it.
-    pub fn free_allocations(&mut self) {
+    /// Frees all memory, which no work uses. Leaks what a stream that was destroyed before its end still shares.
+    pub fn free(&mut self) {
         drop(mem::replace(&mut self.blocks, AddressMap::new()));
         drop(self.dropped.take());
+        self.reclaim();
+        self.retired().drain(..).for_each(mem::forget);
     }
 
-    /// Leaks the memory that TensorFlow has not freed.
-    pub fn leak_allocations(&mut self) {
+    /// Leaks all memory, which work may use.
+    pub fn leak(&mut self) {
         mem::forget(mem::replace(&mut self.blocks, AddressMap::new()));
-        forget_content(&mut self.host_blocks);
-        self.host_pool.leak();
-    }
-
-    /// Leaks the memory that TensorFlow has freed while work may use it.
-    pub fn leak_retired(&mut self) {
         mem::forget(mem::replace(&mut self.dropped, Dropped::new()));
+        forget_content(&mut self.host_blocks);
         forget_content(&mut self.retired);
+        self.host_pool.leak();
     }
 }
 

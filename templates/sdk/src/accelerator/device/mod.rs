@@ -357,9 +357,8 @@ impl<A: Accelerator> Drop for Shared<A> {
     /// Leaks the memory that work in progress may still use.
     fn drop(&mut self) {
         match self.try_drain() {
-            true => self.memory.free_allocations(),
-            false => self.memory.leak_allocations(),
+            true => self.memory.free(),
+            false => self.memory.leak(),
         }
-        self.memory.leak_retired();
     }
 }
